@@ -1,0 +1,195 @@
+"""The plan: everything that a report shows, as one frozen record. Renderers take it from here alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from kvplan.architecture import Architecture
+from kvplan.deployment import Deployment
+
+SCHEMA_VERSION = 1
+Number = int | float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What one link of the chain said of the model."""
+
+    link: str
+    matches: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """One term of the cell: bytes per token per GPU, and the multiplication that gives them."""
+
+    name: str
+    bytes_per_token: Number
+    formula: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolChoice:
+    """The link that sizes the model, why the earlier ones did not, and what a token and a state cost."""
+
+    link: str
+    why: tuple[Verdict, ...]
+    cell_size: Number
+    state_bytes_per_request: int
+    terms: tuple[Term, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request of `context` tokens by the architecture's own needs; bytes per GPU, `bytes_total` over all."""
+
+    context: int
+    bytes_per_token: Number
+    fixed_bytes: int
+    bytes: int
+    bytes_total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """One pool: bytes that the sizing formula charges for it, and bytes of the buffers that are allocated.
+
+    `tokens` are slots of this pool (tokens, compressed entries, states); `bytes_per_token` of one slot.
+    """
+
+    name: str
+    layers: int
+    tokens: int
+    bytes_per_token: Number
+    charged_bytes: int
+    allocated_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Buffer:
+    """`count` tensors of one shape, as the engine allocates them on one GPU."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    count: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacity:
+    """What fits, per attention-DP rank; None where a pool does not exist or no budget was given.
+
+    `kv_bytes`: what is left for tokens after recurrent states. `limited_by`: what runs out first at
+    the asked context: kv tokens, swa tokens, state slots or max_running_requests.
+    """
+
+    available_bytes: int | None = None
+    state_bytes: int | None = None
+    kv_bytes: int | None = None
+    max_total_num_tokens: int | None = None
+    full_max_total_num_tokens: int | None = None
+    swa_max_total_num_tokens: int | None = None
+    c4_max_total_num_tokens: int = 0
+    c128_max_total_num_tokens: int = 0
+    c4_state_pool_size: int = 0
+    c128_state_pool_size: int = 0
+    max_mamba_cache_size: int | None = None
+    max_running_requests: int | None = None
+    requests_at_context: int | None = None
+    limited_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """The engine's options after its own rules: nothing is `auto` any more.
+
+    `kv_cache_dtype` as torch names it; `state_slots_per_request` is 0 without recurrent state.
+    """
+
+    gpu: str
+    attention_tp: int
+    attention_dp: int
+    kv_cache_dtype: str
+    kv_cache_flag: str
+    page_size: int
+    attention_backend: str
+    mem_fraction_static: float
+    chunked_prefill_size: int
+    context_length: int
+    swa_full_tokens_ratio: float
+    mamba_full_memory_ratio: float
+    state_slots_per_request: int
+    draft_layers: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A model under a deployment: what was asked, what was chosen and why, what it costs, what fits."""
+
+    architecture: Architecture
+    deployment: Deployment
+    resolved: Resolved
+    pool: PoolChoice
+    request: Request
+    capacity: Capacity
+    pools: tuple[Pool, ...] = ()
+    buffers: tuple[Buffer, ...] = ()
+    assumed: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as JSON types; the keys are the public names of every figure."""
+        model = self.architecture
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "model": {
+                "id": model.id,
+                "architecture": model.architecture,
+                "source": model.source.kind,
+                "location": model.source.location,
+                "revision": model.source.revision,
+            },
+            "engine": {"name": "sglang", "version": self.deployment.engine_version},
+            "deployment": _record(self.deployment) | _record(self.resolved),
+            "pool": {
+                "link": self.pool.link,
+                "why": [_record(verdict) for verdict in self.pool.why],
+                "cell_size": self.pool.cell_size,
+                "state_bytes_per_request": self.pool.state_bytes_per_request,
+                "terms": [_record(term) for term in self.pool.terms],
+            },
+            "request": _record(self.request),
+            "capacity": _record(self.capacity),
+            "pools": [_record(pool) for pool in self.pools],
+            "buffers": [{**_record(buffer), "shape": list(buffer.shape)} for buffer in self.buffers],
+            "layers": layer_rows(model),
+            "assumed": list(self.assumed),
+            "warnings": list(self.warnings),
+        }
+
+
+def layer_rows(model: Architecture) -> list[dict[str, Any]]:
+    """Distinct layers with their counts: kind, count and the fields of the kind."""
+    return [{"kind": layer.kind, "count": count, **_nested(layer)} for layer, count in model.groups]
+
+
+def number(value: Fraction) -> Number:
+    """A whole number as int, anything else as float."""
+    return value.numerator if value.denominator == 1 else float(value)
+
+
+def _record(record: Any) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in record.__slots__}
+
+
+def _nested(layer: Any) -> dict[str, Any]:
+    return {
+        field.name: _nested(value) if dataclasses.is_dataclass(value) else value
+        for field in dataclasses.fields(layer)
+        for value in (getattr(layer, field.name),)
+    }
