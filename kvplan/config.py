@@ -7,6 +7,7 @@ file come out together when the reader calls `finish()`.
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -91,7 +92,7 @@ class Config:
         value = self.get(key)
         if value is None:
             return default
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
             self.problem(key, f"{value!r} is not a number")
             return default
         return float(value)
@@ -130,19 +131,9 @@ class Config:
         if not isinstance(value, list):
             self.problem(key, f"{value!r:.60} is not a list")
             return None
-        if len(value) > 10 * MAX_LAYERS:
-            self.problem(key, f"has {len(value)} entries, far more than any model has layers")
-            return None
-        if kind is not object and any(
-            not isinstance(item, kind) or isinstance(item, bool) != (kind is bool) for item in value
-        ):
-            self.problem(key, f"holds something other than {kind.__name__}")
-            return None
-        if length is not None and len(value) != length:
-            self.problem(key, f"has {len(value)} entries for {length} layers")
-            return None
-        if at_least is not None and len(value) < at_least:
-            self.problem(key, f"has {len(value)} entries for {at_least} layers")
+        wrong = _list_fault(value, kind, length=length, at_least=at_least)
+        if wrong:
+            self.problem(key, wrong)
             return None
         return value
 
@@ -185,6 +176,20 @@ def near(word: str, known: Sequence[str]) -> str:
     """`did you mean X?`, or the list of what is known where nothing is near."""
     matches = difflib.get_close_matches(word, known, n=1)
     return f"did you mean {matches[0]}?" if matches else f"known: {', '.join(known)}"
+
+
+def _list_fault(value: Sequence[Any], kind: type, *, length: int | None, at_least: int | None) -> str:
+    if len(value) > 10 * MAX_LAYERS:
+        return f"has {len(value)} entries, far more than any model has layers"
+    if kind is not object and not all(
+        isinstance(item, kind) and isinstance(item, bool) == (kind is bool) for item in value
+    ):
+        return f"holds something other than {kind.__name__}"
+    if length is not None and len(value) != length:
+        return f"has {len(value)} entries for {length} layers"
+    if at_least is not None and len(value) < at_least:
+        return f"has {len(value)} entries for {at_least} layers"
+    return ""
 
 
 def _also(keys: Sequence[str]) -> str:

@@ -45,7 +45,10 @@ class PoolChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request of `context` tokens by the architecture's own needs; bytes per GPU, `bytes_total` over all."""
+    """One request of `context` tokens by the architecture's own needs, copies by replication included.
+
+    Bytes per GPU; `bytes_total` over the GPUs that hold the request.
+    """
 
     context: int
     bytes_per_token: Number
