@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
-from kvplan.layers import Layer, ParallelLayer, Recurrent
+from kvplan.layers import CompressedAttention, Layer, ParallelLayer, Recurrent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +56,9 @@ class Architecture:
     `architecture` is the class name that the engine looks up, `dtype` the published one as torch names
     it (None where the config is silent), `context_length` what the engine derives (RoPE scaling
     included), `attention_heads` the query heads. `draft_layers`: MTP layers that ship with the model.
-    `loops`: how often the stack is run, each time with a cache of its own. `assumed`: defaults that
-    were used because the config leaves a value out. `notes`: remarks on the config.
+    `mtp_ratios`: entries of compress_ratios past the last layer, which belong to MTP. `loops`: how
+    often the stack is run, each time with a cache of its own. `assumed`: defaults that were used
+    because the config leaves a value out. `notes`: remarks on the config.
     """
 
     id: str
@@ -73,6 +74,7 @@ class Architecture:
     loops: int = 1
     attention_sinks: bool = False
     fused_qkv_tp: int | None = None
+    mtp_ratios: tuple[int, ...] = ()
     vision: Vision | None = None
     quantization: Quantization | None = None
     weights_bytes: int | None = None
@@ -90,6 +92,12 @@ class Architecture:
         """Distinct recurrent states with their counts."""
         found = [(state_of(layer), count) for layer, count in self.groups]
         return tuple((state, count) for state, count in found if state is not None)
+
+    @cached_property
+    def listed_ratios(self) -> tuple[int, ...]:
+        """compress_ratios as the config lists them, the tail of MTP included."""
+        own = [layer.ratio for layer in self.layers if isinstance(layer, CompressedAttention)]
+        return (*own, *self.mtp_ratios)
 
     @cached_property
     def kinds(self) -> frozenset[str]:

@@ -1,0 +1,50 @@
+"""The program: its commands, `--version`, and what happens without a command."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kvplan.cli import compare, export, models, schema, size
+from kvplan.cli.boundary import PROGRAM, BoundaryGroup
+from kvplan.cli.parameters import Debug
+from kvplan.cli.plain import PlainCommand
+
+EXIT_USAGE = 2
+
+app = typer.Typer(
+    name=PROGRAM,
+    cls=BoundaryGroup,
+    help="Plan the KV cache of LLM servers: what a token and a request cost, and how many fit.",
+    invoke_without_command=True,
+    rich_markup_mode=None,  # help without boxes, readable in a pipe, and without importing Rich
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+for command in (size.size, compare.compare, models.models, export.export, schema.schema):
+    app.command(cls=PlainCommand)(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow to import
+
+        try:
+            typer.echo(f"{PROGRAM} {version(PROGRAM)}")
+        except PackageNotFoundError:
+            typer.echo(f"{PROGRAM}, run from its source without being installed")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+]
+
+
+@app.callback()
+def without_command(context: typer.Context, version: Version = False, debug: Debug = False) -> None:
+    """Show help on stderr where no command is given."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(EXIT_USAGE)

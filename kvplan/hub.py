@@ -1,0 +1,173 @@
+"""The few files of a model on the Hugging Face Hub, from the local cache or over the network.
+
+The only module that imports huggingface_hub, and inside functions: most runs need neither. Paths,
+token, endpoint and offline mode are that library's own: HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_ENDPOINT,
+HF_HUB_OFFLINE. No text of its exceptions is passed on, since one may quote the request's headers and
+with them the token.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kvplan.errors import InputError, Problem
+from kvplan.files import MAX_CONFIG_BYTES
+from kvplan.hub_errors import (
+    NOT_FOUND,
+    NotAHubError,
+    OfflineModeError,
+    check_endpoint,
+    explain,
+    root_of,
+    status_of,
+)
+
+CONFIG = "config.json"
+QUANTIZATION = "hf_quant_config.json"
+INDEX = "model.safetensors.index.json"
+
+# How long the Hub may take to say what it has. huggingface_hub alone would try six times, a minute each.
+TIMEOUT_SECONDS = 10.0
+# How long all files together may take: the largest indexes are about 15 MB.
+TRANSFER_SECONDS = 120.0
+
+# The spinner is the command line's; telemetry would be one more request to the Hub.
+_QUIET = {
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_VERBOSITY": "error",
+}
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubFiles:
+    """Local paths of one snapshot; `revision` is its commit. None for a file that the snapshot lacks."""
+
+    config: Path
+    revision: str
+    quantization: Path | None
+    index: Path | None
+
+
+def cached(repo: str, revision: str | None) -> HubFiles | None:
+    """The model's files in the local cache, None where its config.json is not there; no network.
+
+    Without a revision it is the newest that was fetched as `main`.
+    """
+    config = _cached_file(repo, CONFIG, revision)
+    if config is None:
+        return None
+    commit = config.parent.name
+    return HubFiles(
+        config=config,
+        revision=commit,
+        quantization=_cached_file(repo, QUANTIZATION, commit),
+        index=_cached_file(repo, INDEX, commit),
+    )
+
+
+def download(
+    repo: str, revision: str | None, *, otherwise: str = "", timeout: float = TIMEOUT_SECONDS
+) -> HubFiles:
+    """Fetch the model's files into the local cache.
+
+    `otherwise` is the hint where the Hub has no such model or is out of reach, `timeout` in seconds.
+    Raises InputError for everything that goes wrong.
+    """
+    try:
+        _within(timeout, lambda: _look_up(repo, revision, timeout))
+        return _within(TRANSFER_SECONDS, lambda: _fetch(repo, revision, timeout))
+    except InputError:
+        raise
+    except Exception as error:
+        # Broad on purpose: the HTTP library behind huggingface_hub, and so what it raises, changes
+        # with its version. Nothing of kvplan's own runs in there but the calls.
+        endpoint: str = _library().constants.ENDPOINT
+        what, hint = explain(error, endpoint=endpoint, revision=revision)
+        raise InputError(Problem(file=repo, key="", what=what, hint=hint or otherwise)) from None
+
+
+def _library() -> Any:
+    check_endpoint(os.environ.get("HF_ENDPOINT"))  # a bad one makes the import itself fail
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
+    # A quarter of a second, for the runs that need it. `constants` is no attribute until it is imported.
+    import huggingface_hub.constants  # noqa: PLC0415
+
+    return huggingface_hub
+
+
+def _cached_file(repo: str, name: str, revision: str | None) -> Path | None:
+    found = _library().try_to_load_from_cache(repo, name, revision=revision)
+    return Path(found) if isinstance(found, str) else None  # else None, or a mark that the Hub has none
+
+
+def _look_up(repo: str, revision: str | None, timeout: float) -> None:
+    """Ask for the config's metadata: one request without repetitions, so that failures show at once."""
+    library = _library()
+    if library.constants.HF_HUB_OFFLINE:
+        raise OfflineModeError
+    url = library.hf_hub_url(repo, CONFIG, revision=revision)
+    metadata = library.get_hf_file_metadata(url, timeout=timeout)
+    if metadata.commit_hash is None:
+        raise NotAHubError
+    if (metadata.size or 0) > MAX_CONFIG_BYTES:
+        what = f"has a config.json larger than {MAX_CONFIG_BYTES >> 20} MiB"
+        raise InputError(Problem(file=repo, key="", what=what))
+
+
+def _fetch(repo: str, revision: str | None, timeout: float) -> HubFiles:
+    library = _library()
+
+    def fetch(name: str, at: str | None) -> Path:
+        return Path(library.hf_hub_download(repo, name, revision=at, etag_timeout=timeout))
+
+    config = fetch(CONFIG, revision)
+    commit = config.parent.name
+
+    def fetch_optional(name: str) -> Path | None:
+        try:
+            return fetch(name, commit)
+        except Exception as error:
+            if status_of(root_of(error)) == NOT_FOUND:
+                return None
+            raise
+
+    return HubFiles(
+        config=config,
+        revision=commit,
+        quantization=fetch_optional(QUANTIZATION),
+        index=fetch_optional(INDEX),
+    )
+
+
+def _within(seconds: float, call: Callable[[], T]) -> T:
+    """Run `call`, but wait no longer than `seconds`.
+
+    The time-outs of HTTP libraries hold per attempt and per address, and not for name resolution.
+    """
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:
+            errors.append(error)
+
+    # A daemon, so that a hanging connection doesn't keep the program alive.
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not results:
+        raise TimeoutError
+    return results[0]

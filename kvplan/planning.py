@@ -1,0 +1,218 @@
+"""From a model and a deployment to a plan: one step after another, each a pure function."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from kvplan.architecture import Architecture
+from kvplan.deployment import Deployment
+from kvplan.hardware import ASSUMED_GPU
+from kvplan.layers import Layer, Storage
+from kvplan.plan import Capacity, Plan, PoolChoice, Request, Resolved, number
+from kvplan.pools import states
+from kvplan.pools.base import Link, Sizes
+from kvplan.pools.chain import choose
+from kvplan.pools.dsv4_slots import c128_state_slots
+from kvplan.remarks import assumptions, warnings
+from kvplan.sglang.model import Stage, classify, stage_of
+from kvplan.sglang.rules import rules_for
+from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings, settle
+from kvplan.units import GIB
+
+# The context that a report assumes where none is asked for, or the model's own where that is shorter.
+DEFAULT_CONTEXT = 100_000
+# multimodal feature cache of a server (kv_cache_configurator.py, mm_runtime_reservation_gb): only with
+# CUDA feature transports, which are not the default.
+_LEAST_ESTIMATE, _MOST_ESTIMATE = 2048, 4096
+
+
+def plan(architecture: Architecture, deployment: Deployment) -> Plan:
+    """What the engine will size for this model and deployment.
+
+    Raises InputError for options that can't be, RefusedError where the engine itself would stop, and
+    DoesNotFitError where the budget holds no page of tokens.
+    """
+    rules = rules_for(deployment.engine_version)
+    model = classify(architecture, rules, disable_hybrid_swa_memory=deployment.disable_hybrid_swa_memory)
+    settings = settle(model, deployment, deployment.gpu or ASSUMED_GPU, rules)
+    link, verdicts = choose(model)
+    stages = pipeline_stages(settings)
+    whole = stage_of(architecture.groups, architecture.loops)
+    request = _request(settings)
+    capacity = _capacity(settings, link, whole, stages)
+    return Plan(
+        architecture=architecture,
+        deployment=deployment,
+        resolved=_resolved(settings),
+        pool=PoolChoice(
+            link=link.name,
+            why=verdicts,
+            cell_size=link.cell(settings, stages[0]),
+            state_bytes_per_request=states.bytes_per_request(settings, whole),
+            terms=link.terms(settings, stages[0]),
+        ),
+        request=request,
+        capacity=_with_context(settings, capacity, request),
+        assumed=assumptions(settings),
+        warnings=warnings(settings, request),
+    )
+
+
+def pipeline_stages(settings: Settings) -> list[Stage]:
+    """The layers that each pipeline stage is sized for; all of them for classes without a range.
+
+    The remainder goes to the later stages (distributed/utils.py, get_pp_indices).
+    """
+    architecture, pp = settings.model.architecture, settings.deployment.pp
+    if pp == 1 or settings.model.name in settings.rules.sized_for_all_stages:
+        return [stage_of(architecture.groups, architecture.loops)] * pp
+    return [
+        stage_of(_grouped(architecture.layers[start:end]), architecture.loops)
+        for start, end in stage_ranges(len(architecture.layers), pp)
+    ]
+
+
+def stage_ranges(layers: int, stages: int) -> list[tuple[int, int]]:
+    """First and past-the-last layer of each stage."""
+    base, extra = divmod(layers, stages)
+    sizes = [base] * stages
+    for index in range(2, extra + 2):
+        sizes[-index] += 1
+    ends = [sum(sizes[: index + 1]) for index in range(stages)]
+    return list(zip([0, *ends], ends, strict=False))
+
+
+def _grouped(layers: tuple[Layer, ...]) -> tuple[tuple[Layer, int], ...]:
+    counts: dict[Layer, int] = {}
+    for layer in layers:
+        counts[layer] = counts.get(layer, 0) + 1
+    return tuple(counts.items())
+
+
+def _request(settings: Settings) -> Request:
+    """The accounting view: what the architecture needs, on the GPUs that hold one request."""
+    context = _context(settings)
+    architecture, storage = settings.model.architecture, settings.storage
+    loops = architecture.loops
+    stages = [
+        _grouped(architecture.layers[start:end])
+        for start, end in stage_ranges(len(architecture.layers), settings.deployment.pp)
+    ]
+    needs = [_needs(groups, context, storage, loops) for groups in stages]
+    alpha, gamma, exact = max(needs, key=lambda need: need[2])
+    total = sum(need[2] for need in needs) * settings.attention_tp
+    return Request(
+        context=context, bytes_per_token=number(alpha), fixed_bytes=gamma, bytes=exact, bytes_total=total
+    )
+
+
+def _needs(
+    groups: tuple[tuple[Layer, int], ...], context: int, storage: Storage, loops: int
+) -> tuple[Fraction, int, int]:
+    alpha, gamma, exact = Fraction(0), 0, 0
+    for layer, count in groups:
+        alpha += layer.token_bytes(storage) * count * loops
+        gamma += layer.fixed_bytes(storage) * count * loops
+        exact += layer.request_bytes(context, storage) * count * loops
+    return alpha, gamma, exact
+
+
+def _context(settings: Settings) -> int:
+    asked = settings.deployment.ctx
+    if asked is not None:
+        return asked
+    longest = settings.model.architecture.context_length or UNNAMED_CONTEXT
+    return min(DEFAULT_CONTEXT, longest)
+
+
+def _capacity(settings: Settings, link: Link, whole: Stage, stages: list[Stage]) -> Capacity:
+    deployment = settings.deployment
+    if not deployment.has_budget:
+        return Capacity()
+    state_pool = None
+    if deployment.available_bytes is not None:
+        kv_bytes = deployment.available_bytes
+        rest = kv_bytes / GIB
+    else:
+        rest = _profiled_gib(settings)
+        kv_bytes = int(rest * GIB)
+    if settings.model.has_state:
+        state_pool = states.reserve(settings, whole, stages, rest)
+        kv_bytes = int(state_pool.rest_gib * GIB)
+    sizes = _sizes(settings, link, stages, kv_bytes)
+    running = _running_requests(settings, sizes, state_pool)
+    c128_state = sizes.c128_state
+    if settings.model.dsv4 and settings.rules.dsv4_fixed_states:
+        c128_state = c128_state_slots(settings, stages[0], running)
+    return Capacity(
+        available_bytes=deployment.available_bytes,
+        state_bytes=None if state_pool is None else state_pool.slots * state_pool.slot_bytes,
+        kv_bytes=kv_bytes,
+        max_total_num_tokens=sizes.max_total,
+        full_max_total_num_tokens=sizes.full,
+        swa_max_total_num_tokens=sizes.swa,
+        c4_max_total_num_tokens=sizes.c4,
+        c128_max_total_num_tokens=sizes.c128,
+        c4_state_pool_size=sizes.c4_state,
+        c128_state_pool_size=c128_state,
+        max_mamba_cache_size=None if state_pool is None else state_pool.slots,
+        max_running_requests=running,
+    )
+
+
+def _profiled_gib(settings: Settings) -> float:
+    """Free after loading, less the share of free-before-loading that is not static, in GiB."""
+    before = settings.deployment.pre_model_load_gib or 0.0
+    # The engine reads free memory in bytes and turns it into GiB.
+    free = int((settings.deployment.free_gib or 0.0) * GIB) / GIB
+    return free - before * (1 - settings.memory.mem_fraction_static)
+
+
+def _sizes(settings: Settings, link: Link, stages: list[Stage], kv_bytes: int) -> Sizes:
+    """Sizes of the first stage: the fewest tokens of all stages, and not more than the user's cap."""
+    limit = settings.deployment.max_total_tokens
+    local = [link.from_bytes(settings, stage, kv_bytes) for stage in dict.fromkeys(stages)]
+    tokens = min(sizes.max_total for sizes in local)
+    if limit is not None:
+        tokens = min(tokens, limit)
+    if tokens == local[0].max_total:
+        return local[0]
+    return link.from_tokens(settings, stages[0], tokens)
+
+
+def _running_requests(settings: Settings, sizes: Sizes, pool: states.StatePool | None) -> int:
+    """Requests that run at once on one attention-DP rank (resolve_max_num_reqs)."""
+    tokens = sizes.max_total
+    estimate = max(min(int(tokens / settings.context * 512), _MOST_ESTIMATE), _LEAST_ESTIMATE)
+    if settings.requests is None:
+        running = min(estimate, tokens // 2)
+    elif settings.rules.requested_below_estimate:
+        running = min(settings.requests // settings.attention_dp, estimate)
+    else:
+        running = min(settings.requests_per_rank or 1, tokens // 2)
+    if pool is not None:
+        running = min(running, pool.slots // settings.states.slots_per_request)
+    return running
+
+
+def _with_context(settings: Settings, capacity: Capacity, request: Request) -> Capacity:
+    return capacity
+
+
+def _resolved(settings: Settings) -> Resolved:
+    return Resolved(
+        gpu=settings.gpu.name,
+        attention_tp=settings.attention_tp,
+        attention_dp=settings.attention_dp,
+        kv_cache_dtype=settings.kv.dtype,
+        kv_cache_flag=settings.flag,
+        page_size=settings.page,
+        attention_backend=settings.backend,
+        mem_fraction_static=settings.memory.mem_fraction_static,
+        chunked_prefill_size=settings.memory.chunked_prefill_size,
+        context_length=settings.context,
+        swa_full_tokens_ratio=settings.swa_ratio,
+        mamba_full_memory_ratio=settings.state_ratio,
+        state_slots_per_request=settings.states.slots_per_request,
+        draft_layers=settings.draft_layers,
+    )

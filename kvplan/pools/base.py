@@ -1,0 +1,76 @@
+"""What every link of the chain answers, and the token counts that they pass on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from kvplan.errors import DoesNotFitError, Problem
+from kvplan.plan import Buffer, Number, Pool, Term
+from kvplan.sglang.model import EngineModel, Stage
+from kvplan.sglang.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """Slots of each pool on one GPU; names as SGLang's MemoryPoolConfig has them."""
+
+    max_total: int
+    full: int | None = None
+    swa: int | None = None
+    c4: int = 0
+    c128: int = 0
+    c4_state: int = 0
+    c128_state: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """What the sizes turn into: pools with charged and allocated bytes, and the buffers behind them."""
+
+    pools: tuple[Pool, ...]
+    buffers: tuple[Buffer, ...]
+
+
+class Link(Protocol):
+    """One link of the chain; stateless, all state is in `Settings` and `Stage`."""
+
+    @property
+    def name(self) -> str:
+        """The link's name in the chain."""
+        ...
+
+    def verdict(self, model: EngineModel) -> tuple[bool, str]:
+        """Whether the link takes the model, and why."""
+        ...
+
+    def terms(self, settings: Settings, stage: Stage) -> tuple[Term, ...]:
+        """The cell term by term: bytes per token of max_total_num_tokens on one GPU."""
+        ...
+
+    def cell(self, settings: Settings, stage: Stage) -> Number:
+        """Bytes one token of max_total_num_tokens costs on one GPU."""
+        ...
+
+    def from_bytes(self, settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
+        """Slots that a budget gives."""
+        ...
+
+    def from_tokens(self, settings: Settings, stage: Stage, tokens: int) -> Sizes:
+        """Slots under a cap on tokens (--max-total-tokens, or another pipeline stage)."""
+        ...
+
+
+def nothing_fits(kv_bytes: int, needed_bytes: int, page: int) -> DoesNotFitError:
+    """Not one page of tokens fits; says how many bytes per GPU are missing."""
+    shortfall = max(1, needed_bytes - kv_bytes)
+    return DoesNotFitError(
+        Problem(
+            file="",
+            key="",
+            what=f"SGLang would stop: not enough memory: {kv_bytes:,} bytes per GPU for KV, "
+            f"one page of {page} tokens takes {needed_bytes:,}; {shortfall:,} bytes are missing",
+            hint="a larger --mem-fraction-static, a higher --tp or a smaller --kv-cache-dtype",
+        ),
+        shortfall_bytes=shortfall,
+    )

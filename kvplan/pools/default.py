@@ -1,0 +1,66 @@
+"""Sizing shared by all links with one token pool: integer bytes per token, whole pages.
+
+Source: model_executor/pool_configurator.py, DefaultPoolConfigurator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kvplan.plan import Term
+from kvplan.pools.base import Sizes, nothing_fits
+from kvplan.sglang.model import EngineModel, Stage
+from kvplan.sglang.settings import Settings
+from kvplan.units import floor_to_page
+
+# torch.iinfo(torch.int64).max: a stage without attention leaves the count to the others.
+NO_LIMIT = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenLink:
+    """A link with one token pool: what it accepts, and the terms of its cell."""
+
+    name: str
+    verdict: Callable[[EngineModel], tuple[bool, str]]
+    terms: Callable[[Settings, Stage], tuple[Term, ...]]
+
+    def cell(self, settings: Settings, stage: Stage) -> int:
+        """The sum of the terms."""
+        return int(sum(term.bytes_per_token for term in self.terms(settings, stage)))
+
+    def from_bytes(self, settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
+        """`kv_bytes // cell`, whole pages; a model without any KV gets its context length."""
+        cell = self.cell(settings, stage)
+        if cell == 0:
+            return Sizes(max_total=floor_to_page(_tokens_without_kv(settings, stage), settings.page))
+        tokens = floor_to_page(kv_bytes // cell, settings.page)
+        if tokens <= 0:
+            raise nothing_fits(kv_bytes, cell * settings.page, settings.page)
+        return Sizes(max_total=tokens)
+
+    def from_tokens(self, settings: Settings, stage: Stage, tokens: int) -> Sizes:
+        """The cap, whole pages."""
+        capped = floor_to_page(tokens, settings.page)
+        if capped <= 0:
+            raise nothing_fits(0, self.cell(settings, stage) * settings.page, settings.page)
+        return Sizes(max_total=capped)
+
+
+def _tokens_without_kv(settings: Settings, stage: Stage) -> int:
+    if settings.deployment.pp > 1 and stage.attention == 0 and _has_attention(settings):
+        return NO_LIMIT
+    return settings.deployment.max_total_tokens or settings.context
+
+
+def _has_attention(settings: Settings) -> bool:
+    kinds = settings.model.architecture.kinds
+    return bool(kinds & {"full", "sliding", "latent", "indexed", "parallel"})
+
+
+def draft_bytes(settings: Settings, cell: int, layers: int) -> int:
+    """EAGLE and MTP: draft layers at the target's own cost per layer, as the engine assumes."""
+    if not settings.rules.draft_in_cell or settings.draft_layers == 0 or layers == 0:
+        return 0
+    return int(cell * settings.draft_layers / layers) * settings.hisparse_ratio

@@ -1,0 +1,114 @@
+"""DSA: the latent of MLA, and FP8 index keys on the layers that have an indexer of their own."""
+
+from __future__ import annotations
+
+from kvplan.dtypes import element_bytes
+from kvplan.layers import LatentAttention
+from kvplan.layers.latent import INDEX_SCALE_BLOCK, INDEX_SCALE_BYTES
+from kvplan.plan import Term
+from kvplan.pools.default import TokenLink
+from kvplan.pools.mla import latent_layer
+from kvplan.sglang.model import EngineModel, Stage
+from kvplan.sglang.settings import Settings
+
+
+def verdict(model: EngineModel) -> tuple[bool, str]:
+    """A listed class with index_topk in its config."""
+    if model.dsa:
+        return True, f"{model.name} has an indexer (index_topk)"
+    return False, "no sparse indexer"
+
+
+def terms(settings: Settings, stage: Stage) -> tuple[Term, ...]:
+    """Latent rows, index keys, and both for draft layers."""
+    layers = stage.attention if settings.model.has_state else stage.total
+    row = charged_row_bytes(settings)
+    latent = latent_layer(settings)
+    terms = [
+        Term(
+            name="latent",
+            bytes_per_token=row * layers,
+            formula=f"{row} B x {layers} layers ({row_formula(settings, row)})",
+        )
+    ]
+    index_layers = _index_layers(settings, stage, layers)
+    scale = settings.hisparse_ratio * settings.deployment.dcp
+    index = latent.pooled_index_bytes * index_layers * scale
+    terms.append(
+        Term(
+            name="index keys",
+            bytes_per_token=index,
+            formula=f"{latent.pooled_index_bytes} B x {index_layers} layers"
+            + (f" x {scale}" if scale > 1 else ""),
+        )
+    )
+    return (*terms, *_draft_terms(settings, latent, row * layers, layers, scale))
+
+
+LINK = TokenLink(name="DSA", verdict=verdict, terms=terms)
+
+
+def charged_row_bytes(settings: Settings) -> int:
+    """Bytes of one latent row as the cell counts it; 0.5.12 counts the plain row whatever the backend."""
+    return stored_row_bytes(settings) if settings.rules.dsa_cell_follows_row else _plain_row(settings)
+
+
+def stored_row_bytes(settings: Settings) -> int:
+    """Bytes of one latent row as the backend stores it.
+
+    FP8 rows are plain (576 B) for trtllm; FlashMLA keeps RoPE in bfloat16 and a float32 scale per
+    128 elements: 512 + 512 / 128 * 4 + 64 * 2 = 656 B. Source: kv_cache_configurator.py,
+    calculate_mla_kv_cache_dim.
+    """
+    if settings.kv.dtype != "float8_e4m3fn" or _trtllm_rows(settings):
+        return _plain_row(settings)
+    latent = latent_layer(settings)
+    scales = latent.kv_lora_rank // INDEX_SCALE_BLOCK * INDEX_SCALE_BYTES
+    return latent.kv_lora_rank + scales + latent.qk_rope_head_dim * 2
+
+
+def _plain_row(settings: Settings) -> int:
+    return latent_layer(settings).latent_dim * element_bytes(settings.kv.dtype)
+
+
+def _trtllm_rows(settings: Settings) -> bool:
+    # overrides.py, _dsa_split_backend_resolution: the DSA kernels by KV dtype and GPU.
+    if settings.deployment.dcp > 1:
+        return True
+    if settings.deployment.enable_hisparse:
+        return False
+    if settings.gpu.sm // 10 == 12 and settings.model.name == "GlmMoeDsaForCausalLM":
+        return False  # flashinfer_sparse_mla on SM120
+    return settings.gpu.sm >= 100
+
+
+def row_formula(settings: Settings, row: int) -> str:
+    """The multiplication behind a row."""
+    latent = latent_layer(settings)
+    size = element_bytes(settings.kv.dtype)
+    if row == latent.latent_dim * size:
+        return f"({latent.kv_lora_rank} + {latent.qk_rope_head_dim}) x {size}"
+    scales = f"{latent.kv_lora_rank} / {INDEX_SCALE_BLOCK} x {INDEX_SCALE_BYTES}"
+    return f"{latent.kv_lora_rank} + {scales} + {latent.qk_rope_head_dim} x 2"
+
+
+def _index_layers(settings: Settings, stage: Stage, layers: int) -> int:
+    everywhere = settings.deployment.enable_hisparse or not settings.rules.dsa_elides_shared_index
+    return layers if everywhere else stage.indexed
+
+
+def _draft_terms(
+    settings: Settings, latent: LatentAttention, kv_bytes: int, layers: int, scale: int
+) -> tuple[Term, ...]:
+    if not settings.rules.draft_in_cell or settings.draft_layers == 0:
+        return ()
+    drafts = settings.draft_layers
+    kv = int(kv_bytes * drafts / layers) * settings.hisparse_ratio * settings.deployment.dcp
+    index = latent.pooled_index_bytes * drafts * scale
+    return (
+        Term(
+            name="draft layers",
+            bytes_per_token=kv + index,
+            formula=f"{drafts} MTP layers: latent at the cost of one of {layers}, index keys on each",
+        ),
+    )

@@ -1,0 +1,53 @@
+"""DSV4: DeepSeek-V4's window, compressed entries and block states, each in a pool of its own.
+
+`max_total_num_tokens` counts full tokens; every pool is a share of them or a fixed part per request.
+SGLang computes this in double precision; the operations here are the same in the same order. The two
+versions charge different things, see `dsv4_seven_terms` (0.5.12) and `dsv4_slots` (0.5.23).
+"""
+
+from __future__ import annotations
+
+from kvplan.plan import Number, Term
+from kvplan.pools import dsv4_seven_terms, dsv4_slots
+from kvplan.pools.base import Sizes
+from kvplan.sglang.model import EngineModel, Stage
+from kvplan.sglang.settings import Settings
+
+
+class Dsv4Link:
+    """DSV4PoolConfigurator of either version."""
+
+    name = "DSV4"
+
+    def verdict(self, model: EngineModel) -> tuple[bool, str]:
+        """A DeepSeek-V4 class with compress_ratios, and hybrid SWA memory not disabled."""
+        if model.dsv4 and model.hybrid_swa:
+            return True, f"{model.name} compresses its KV (compress_ratios)"
+        return False, "not a DeepSeek-V4 class"
+
+    def terms(self, settings: Settings, stage: Stage) -> tuple[Term, ...]:
+        """The terms of one full token."""
+        if settings.rules.dsv4_fixed_states:
+            return dsv4_slots.terms(settings, stage)
+        return dsv4_seven_terms.terms(settings, stage)
+
+    def cell(self, settings: Settings, stage: Stage) -> Number:
+        """Bytes one full token costs, in the engine's own order of additions."""
+        if settings.rules.dsv4_fixed_states:
+            return dsv4_slots.bytes_per_full_token(settings, stage)
+        return dsv4_seven_terms.bytes_per_full_token(settings)
+
+    def from_bytes(self, settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
+        """Full tokens from bytes, and the pools that follow from them."""
+        if settings.rules.dsv4_fixed_states:
+            return dsv4_slots.from_bytes(settings, stage, kv_bytes)
+        return dsv4_seven_terms.from_bytes(settings, kv_bytes)
+
+    def from_tokens(self, settings: Settings, stage: Stage, tokens: int) -> Sizes:
+        """The pools that follow from a number of full tokens."""
+        if settings.rules.dsv4_fixed_states:
+            return dsv4_slots.from_tokens(settings, stage, tokens)
+        return dsv4_seven_terms.from_tokens(settings, tokens)
+
+
+LINK = Dsv4Link()

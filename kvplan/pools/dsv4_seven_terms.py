@@ -1,0 +1,104 @@
+"""DSV4 in 0.5.12: one full token costs seven terms, all of them shares of the full tokens.
+
+Source: model_executor/pool_configurator.py of 0.5.12, DSV4PoolConfigurator. The ring slots are counted
+per window (128 tokens), the layers by compress_ratios, whose last entry may belong to MTP.
+"""
+
+from __future__ import annotations
+
+from kvplan.plan import Term
+from kvplan.pools.base import Sizes, nothing_fits
+from kvplan.pools.dsv4_shapes import (
+    C4_VECTORS,
+    C128_VECTORS,
+    STATE_BYTES,
+    any_layer,
+    index_head_dim,
+    ring_slots,
+)
+from kvplan.sglang.model import Stage
+from kvplan.sglang.settings import Settings
+from kvplan.units import floor_to_page
+
+
+def _counts(settings: Settings) -> tuple[int, int, int]:
+    """(all, ratio 4, ratio 128) entries of compress_ratios, the MTP tail included."""
+    ratios = settings.model.architecture.listed_ratios
+    return len(ratios), ratios.count(4), ratios.count(128)
+
+
+def _term_values(settings: Settings) -> list[tuple[str, float, str]]:
+    layer = any_layer(settings)
+    kv, index_dim, width = layer.entry_bytes, index_head_dim(settings), layer.head_dim
+    index = index_dim + index_dim // 128 * 4
+    total, c4, c128 = _counts(settings)
+    ratio = settings.swa_ratio
+    ring4 = ring_slots(4, settings.draft_tokens) / layer.window
+    ring128 = ring_slots(128, settings.draft_tokens) / layer.window
+    state4 = C4_VECTORS * width * STATE_BYTES
+    state128 = C128_VECTORS * width * STATE_BYTES
+    index_state = C4_VECTORS * index_dim * STATE_BYTES
+    shrunk = 1 / (4 * settings.hisparse_ratio)
+    return [
+        ("window KV", ratio * kv * total, f"{ratio:g} x {kv} B x {total} layers"),
+        ("C4 KV", shrunk * kv * c4, f"{shrunk:g} x {kv} B x {c4} layers"),
+        ("C128 KV", 1 / 128 * kv * c128, f"1/128 x {kv} B x {c128} layers"),
+        ("C4 index keys", 1 / 4 * index * c4, f"1/4 x {index} B x {c4} layers"),
+        ("C4 states", ratio * ring4 * state4 * c4, f"{ratio:g} x {ring4:g} x {state4} B x {c4} layers"),
+        (
+            "C128 states",
+            ratio * ring128 * state128 * c128,
+            f"{ratio:g} x {ring128:g} x {state128} B x {c128} layers",
+        ),
+        (
+            "C4 index states",
+            ratio * ring4 * index_state * c4,
+            f"{ratio:g} x {ring4:g} x {index_state} B x {c4} layers",
+        ),
+    ]
+
+
+def _inflation(settings: Settings) -> float:
+    """A speculative draft is charged as one more layer."""
+    total = _counts(settings)[0]
+    return (total + 1) / total if settings.deployment.speculative_algorithm is not None else 1.0
+
+
+def terms(settings: Settings, stage: Stage) -> tuple[Term, ...]:
+    """The seven terms, and the draft's share."""
+    values = _term_values(settings)
+    rows = [Term(name=name, bytes_per_token=value, formula=formula) for name, value, formula in values]
+    extra = bytes_per_full_token(settings) - sum(value for _, value, _ in values)
+    if settings.deployment.speculative_algorithm is not None:
+        rows.append(Term(name="draft layer", bytes_per_token=extra, formula="one layer more"))
+    return tuple(rows)
+
+
+def bytes_per_full_token(settings: Settings) -> float:
+    """The sum of the seven terms, times (T + 1) / T under speculative decoding."""
+    return sum(value for _, value, _ in _term_values(settings)) * _inflation(settings)
+
+
+def from_bytes(settings: Settings, kv_bytes: int) -> Sizes:
+    """Full tokens: bytes over the sum."""
+    cell = bytes_per_full_token(settings)
+    tokens = int(kv_bytes / cell)
+    if floor_to_page(tokens, settings.page) <= 0:
+        raise nothing_fits(kv_bytes, int(cell * settings.page) + 1, settings.page)
+    return from_tokens(settings, tokens)
+
+
+def from_tokens(settings: Settings, tokens: int) -> Sizes:
+    """Window, compressed and state slots for a number of full tokens."""
+    full = floor_to_page(tokens, settings.page)
+    swa = floor_to_page(int(full * settings.swa_ratio), settings.page)
+    windows = swa // any_layer(settings).window
+    return Sizes(
+        max_total=full,
+        full=full,
+        swa=swa,
+        c4=full // (4 * settings.hisparse_ratio),
+        c128=full // 128,
+        c4_state=windows * ring_slots(4, settings.draft_tokens),
+        c128_state=windows * ring_slots(128, settings.draft_tokens),
+    )

@@ -1,0 +1,204 @@
+"""DSV4 in 0.5.23: sliding slots carry the C4 states, C128 and ratio-2 states are fixed per request.
+
+Source: model_executor/pool_configurator.py of 0.5.23, DSV4PoolConfigurator, with the V4 row layout
+(SGLANG_DSV4_KV_LAYOUT=v4, the default) and paged pools.
+"""
+
+from __future__ import annotations
+
+from kvplan.errors import refused
+from kvplan.layers.latent import index_key_bytes
+from kvplan.plan import Term
+from kvplan.pools.base import Sizes, nothing_fits
+from kvplan.pools.dsv4_shapes import (
+    C4_VECTORS,
+    C128_VECTORS,
+    STATE_BYTES,
+    any_layer,
+    index_head_dim,
+    padded_page_bytes,
+    ring_slots,
+)
+from kvplan.pools.swa import refuse_small_window, request_cap
+from kvplan.sglang.model import Stage
+from kvplan.sglang.settings import Settings
+from kvplan.units import GIB, ceil_div, ceil_to_page, floor_to_page
+
+# Cached prefixes per running request that keep their window addressable (_resolve_swa_prefix_tails).
+PREFIX_TAILS_PER_REQUEST = 4
+# Pages of the ratio-1/2 index (deepseek_v4_memory_pool.py, DSV41_INDEX_PAGE_SIZE without DeepGEMM's
+# sparse paged logits).
+INDEX_PAGE = 64
+_RATIO_ORDER = (4, 128, 1, 2)
+
+
+def _owners(stage: Stage) -> dict[int, int]:
+    """Layers of the stage that own compressed storage, by ratio, in the engine's order."""
+    counts = {
+        ratio: sum(n for layer, n in stage.compressed if layer.ratio == ratio and layer.keeps_compressed)
+        for ratio in _RATIO_ORDER
+    }
+    return {ratio: count for ratio, count in counts.items() if count}
+
+
+def _row_bytes(settings: Settings, ratio: int = 1) -> float:
+    """Bytes of one packed row, its share of the page padding included."""
+    rows = settings.page // ratio
+    return padded_page_bytes(any_layer(settings).entry_bytes, rows) / rows
+
+
+def _index_fp4(settings: Settings) -> int:
+    dim = index_head_dim(settings)
+    return dim // 2 + dim // 32
+
+
+def _swa_slot(settings: Settings, stage: Stage) -> float:
+    owners = _owners(stage)
+    width = any_layer(settings).head_dim
+    ring = ring_slots(4, settings.draft_tokens) if 4 in owners else 0
+    states = C4_VECTORS * width * STATE_BYTES + C4_VECTORS * index_head_dim(settings) * STATE_BYTES
+    return _row_bytes(settings) * stage.total + (ring / settings.page * states * owners.get(4, 0))
+
+
+def _compressed(settings: Settings, ratio: int) -> float:
+    if ratio in (1, 2):
+        return (_row_bytes(settings, ratio) + _index_fp4(settings)) / ratio
+    if ratio == 4:
+        shrunk = 1 / (4 * settings.hisparse_ratio)
+        return shrunk * _row_bytes(settings, 4) + 1 / 4 * index_key_bytes(index_head_dim(settings))
+    return 1 / 128 * _row_bytes(settings, 128)
+
+
+def _swa_cap(settings: Settings) -> int | None:
+    """Sliding slots from the request cap, or None where the ratio decides."""
+    requests = settings.requests_per_rank
+    if settings.swa_ratio_given or requests is None:
+        return None
+    window = any_layer(settings).window
+    tails = 0 if settings.deployment.disable_radix_cache else PREFIX_TAILS_PER_REQUEST * requests
+    return ceil_to_page(request_cap(settings, window) + tails * (window + settings.page), settings.page)
+
+
+def _inflation(settings: Settings, stage: Stage) -> float:
+    """A speculative draft is charged as one more layer."""
+    speculative = settings.deployment.speculative_algorithm is not None
+    return (stage.total + 1) / stage.total if speculative else 1.0
+
+
+def bytes_per_full_token(settings: Settings, stage: Stage) -> float:
+    """Sliding slot by the ratio (0 where it is capped) plus compressed rows."""
+    ratio = 0 if _swa_cap(settings) is not None else settings.swa_ratio
+    total = ratio * _swa_slot(settings, stage) + sum(
+        _compressed(settings, r) * count for r, count in _owners(stage).items()
+    )
+    return total * _inflation(settings, stage)
+
+
+def terms(settings: Settings, stage: Stage) -> tuple[Term, ...]:
+    """Sliding slots and compressed rows of one full token."""
+    rows = []
+    if _swa_cap(settings) is None:
+        slot = _swa_slot(settings, stage)
+        rows.append(
+            Term(
+                name="window slots",
+                bytes_per_token=settings.swa_ratio * slot,
+                formula=f"{settings.swa_ratio:g} x {slot:g} B (KV of {stage.total} layers and C4 states)",
+            )
+        )
+    for ratio, count in _owners(stage).items():
+        each = _compressed(settings, ratio)
+        rows.append(
+            Term(
+                name=f"ratio-{ratio} KV", bytes_per_token=each * count, formula=f"{each:g} B x {count} layers"
+            )
+        )
+    if settings.deployment.speculative_algorithm is not None:
+        extra = bytes_per_full_token(settings, stage) - sum(row.bytes_per_token for row in rows)
+        rows.append(Term(name="draft layer", bytes_per_token=extra, formula="one layer more"))
+    return tuple(rows)
+
+
+def _state_rows(settings: Settings, ratio: int, slots: int) -> int:
+    ring = ring_slots(ratio, settings.draft_tokens)
+    return ceil_div(slots * ring + ring + 1, ratio) * ratio
+
+
+def _fixed_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> float:
+    """C128 and ratio-2 states per request slot, and the capped sliding pool."""
+    owners = _owners(stage)
+    slots = _request_slots(settings, stage, kv_bytes)
+    width = any_layer(settings).head_dim
+    fixed: float = 0
+    for ratio in (128, 2):
+        if ratio in owners:
+            fixed += _state_rows(settings, ratio, slots) * C128_VECTORS * width * STATE_BYTES * owners[ratio]
+    cap = _swa_cap(settings)
+    if cap is not None:
+        fixed += cap * (_swa_slot(settings, stage) * _inflation(settings, stage))
+    return fixed
+
+
+def _request_slots(settings: Settings, stage: Stage, kv_bytes: int) -> int:
+    requests = settings.requests_per_rank
+    if requests is None:
+        tokens = int(kv_bytes / bytes_per_full_token(settings, stage))
+        requests = min(max(min(int(tokens / settings.context * 512), 4096), 2048), tokens // 2)
+    return requests + 1
+
+
+def _padding_bytes(settings: Settings, stage: Stage, full: int) -> float:
+    """Reserved pages of ratio-1/2 pools beyond the bytes per token."""
+    padding: float = 0
+    for ratio in (1, 2):
+        layers = _owners(stage).get(ratio, 0)
+        if layers:
+            main = settings.page * _row_bytes(settings, ratio)
+            index_size = (full + settings.page) // ratio
+            index_slots = ceil_div(index_size + INDEX_PAGE, INDEX_PAGE) * INDEX_PAGE
+            padding += (main + (index_slots - full // ratio) * _index_fp4(settings)) * layers
+    return padding
+
+
+def from_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
+    """Fixed parts first, then full tokens in whole pages."""
+    cell = bytes_per_full_token(settings, stage)
+    fixed = _fixed_bytes(settings, stage, kv_bytes)
+    left = max(kv_bytes - fixed, 0)
+    full = floor_to_page(int(left / cell), settings.page)
+    while full > 0 and full * cell + _padding_bytes(settings, stage, full) > left:
+        full -= settings.page
+    cap = _swa_cap(settings)
+    if full <= 0 and cap is not None:
+        raise refused(
+            f"the sliding-window pool of {cap} tokens leaves no room for full tokens in "
+            f"{kv_bytes / GIB:.2f} GiB per GPU",
+            "a smaller --max-running-requests or more memory",
+        )
+    if full <= 0:
+        raise nothing_fits(kv_bytes, int(fixed + cell * settings.page) + 1, settings.page)
+    return from_tokens(settings, stage, full)
+
+
+def from_tokens(settings: Settings, stage: Stage, tokens: int) -> Sizes:
+    """Sliding, compressed and C4 state slots for a number of full tokens."""
+    full = floor_to_page(tokens, settings.page)
+    swa = _swa_cap(settings)
+    if swa is None:
+        swa = floor_to_page(int(full * settings.swa_ratio), settings.page)
+        refuse_small_window(settings, swa, any_layer(settings).window)
+    ring = ring_slots(4, settings.draft_tokens) if 4 in _owners(stage) else 0
+    return Sizes(
+        max_total=full,
+        full=full,
+        swa=swa,
+        c4=full // (4 * settings.hisparse_ratio),
+        c128=full // 128,
+        c4_state=swa // settings.page * ring,
+    )
+
+
+def c128_state_slots(settings: Settings, stage: Stage, running_requests: int) -> int:
+    """C128 state slots once the running requests are known (finalize_with_max_running_requests)."""
+    ring = ring_slots(128, settings.draft_tokens) if 128 in _owners(stage) else 0
+    return (running_requests + 1) * ring

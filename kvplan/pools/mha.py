@@ -1,0 +1,117 @@
+"""MHA: K and V of the KV heads for every layer, whatever its window; the last link, for all the rest."""
+
+from __future__ import annotations
+
+from kvplan.dtypes import element_bytes
+from kvplan.layers import FullAttention, IndexedAttention
+from kvplan.plan import Term
+from kvplan.pools.default import TokenLink, draft_bytes
+from kvplan.sglang.model import EngineModel, HeadShape, Stage, head_shape
+from kvplan.sglang.settings import Settings
+
+FP4_BLOCK = 16
+MXFP8_BLOCK = 32
+
+
+def verdict(model: EngineModel) -> tuple[bool, str]:
+    """The last link takes what no earlier one took."""
+    return True, "K and V of every layer in one pool"
+
+
+def terms(settings: Settings, stage: Stage) -> tuple[Term, ...]:
+    """K and V, index keys, scales and draft layers."""
+    return head_terms(settings, stage, layers=stage.total)
+
+
+LINK = TokenLink(name="MHA", verdict=verdict, terms=terms)
+
+
+def head_terms(settings: Settings, stage: Stage, *, layers: int) -> tuple[Term, ...]:
+    """Terms of a pool of KV heads over `layers` layers, all priced at one shape as the engine does."""
+    shape = engine_shape(settings)
+    if shape is None or layers == 0:
+        return ()
+    heads, head_dim, v_head_dim = heads_on_gpu(settings, shape.kv_heads), shape.head_dim, shape.v_head_dim
+    if settings.flag in settings.rules.fp4_flags:
+        terms = [_fp4_term(settings, heads, head_dim, v_head_dim, layers)]
+    else:
+        size = element_bytes(settings.kv.dtype)
+        terms = [
+            Term(
+                name="K and V",
+                bytes_per_token=heads * (head_dim + v_head_dim) * layers * size,
+                formula=f"{heads} KV heads x ({head_dim} + {v_head_dim}) x {layers} layers x {size} B",
+            )
+        ]
+    if settings.flag == "mxfp8":
+        scales = heads * (head_dim + v_head_dim) * layers // MXFP8_BLOCK
+        terms.append(
+            Term(
+                name="scales",
+                bytes_per_token=scales,
+                formula=f"{heads} x ({head_dim} + {v_head_dim}) x {layers} / {MXFP8_BLOCK}",
+            )
+        )
+    terms += _index_terms(settings, stage)
+    draft = draft_bytes(settings, int(sum(term.bytes_per_token for term in terms)), layers)
+    if draft:
+        terms.append(_draft_term(settings, draft, layers))
+    return tuple(terms)
+
+
+def _draft_term(settings: Settings, draft: int, layers: int) -> Term:
+    return Term(
+        name="draft layers",
+        bytes_per_token=draft,
+        formula=f"{settings.draft_layers} MTP layers at the cost of one of {layers}",
+    )
+
+
+def engine_shape(settings: Settings) -> HeadShape | None:
+    """The one head shape that the engine reads from the config for all layers."""
+    generic = settings.model.architecture.config_heads
+    shapes = [shape for layer, _ in settings.model.groups if (shape := head_shape(layer)) is not None]
+    first = next((shape for shape in shapes if shape.kind != "sliding"), shapes[0] if shapes else None)
+    if generic is None:
+        return first
+    return FullAttention(kv_heads=generic.kv_heads, head_dim=generic.head_dim, v_head_dim=generic.v_head_dim)
+
+
+def heads_on_gpu(settings: Settings, total: int) -> int:
+    """KV heads on one GPU: decode context parallelism splits tokens, not heads, within a group."""
+    return max(1, total // (settings.attention_tp // settings.deployment.dcp))
+
+
+def _fp4_term(settings: Settings, heads: int, head_dim: int, v_head_dim: int, layers: int) -> Term:
+    values = heads * (head_dim // 2) * layers * 2
+    scales = heads * head_dim // FP4_BLOCK * layers * 2
+    return Term(
+        name="K and V in FP4",
+        bytes_per_token=values + scales,
+        formula=f"2 x {heads} KV heads x {layers} layers x {head_dim} x (1/2 + 1/{FP4_BLOCK} scales)",
+    )
+
+
+def _index_terms(settings: Settings, stage: Stage) -> list[Term]:
+    terms = []
+    for layer, count in stage.groups:
+        if isinstance(layer, IndexedAttention):
+            size = index_element_bytes(settings, layer)
+            terms.append(
+                Term(
+                    name="index",
+                    bytes_per_token=layer.index_elements * size * count,
+                    formula=f"{layer.index_elements} index elements x {count} layers x {size} B",
+                )
+            )
+    return terms
+
+
+def index_element_bytes(settings: Settings, layer: IndexedAttention) -> int:
+    """FP8 attention GEMMs (fp8_e4m3 KV with trtllm_mha on SM100) read an FP8 index, all others bf16.
+
+    Source: server_args.py, m3_fp8_attn_gemm_enabled; mem_cache/memory_pool.py,
+    get_minimax_sparse_index_dtype.
+    """
+    fp8 = settings.flag == "fp8_e4m3" and settings.backend == "trtllm_mha" and settings.gpu.is_sm100
+    return 1 if fp8 else element_bytes(layer.index_dtype)

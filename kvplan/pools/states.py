@@ -1,0 +1,107 @@
+"""The pool of recurrent states, reserved before tokens are counted, whichever link sizes the KV.
+
+SGLang computes it in GiB as double precision and cuts the rest back to bytes; the operations here
+are the same in the same order. Source: kv_cache_configurator.py, _handle_max_mamba_cache (0.5.23);
+model_runner_kv_cache_mixin.py, handle_max_mamba_cache (0.5.12).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kvplan.errors import refused
+from kvplan.layers.recurrent import state_bytes
+from kvplan.sglang.model import Stage
+from kvplan.sglang.settings import Settings
+from kvplan.units import GIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatePool:
+    """`slots`: max_mamba_cache_size; `slot_bytes` of one stage; `rest_gib` is left for KV."""
+
+    slots: int
+    slot_bytes: int
+    draft_bytes: int
+    rest_gib: float
+
+
+def bytes_per_request(settings: Settings, stage: Stage) -> int:
+    """State of one request on one GPU over all layers of the stage."""
+    return sum(state_bytes(state, settings.storage) * count for state, count in stage.states)
+
+
+def reserve(settings: Settings, whole: Stage, stages: list[Stage], rest_gib: float) -> StatePool:
+    """Slots of the state pool and what is left for KV, in GiB.
+
+    `whole` is the model, `stages` its pipeline stages: each rank charges the largest stage's share.
+    """
+    slot = bytes_per_request(settings, whole)
+    if settings.rules.state_follows_pipeline_stage and len(stages) > 1:
+        slot = int(slot * _largest_share(whole, stages))
+    if settings.rules.charges_state_padding_slot:
+        return _with_padding(settings, slot, rest_gib)
+    return _without_padding(settings, slot, rest_gib)
+
+
+def _largest_share(whole: Stage, stages: list[Stage]) -> float:
+    layers = sum(count for _, count in whole.states)
+    largest = max(sum(count for _, count in stage.states) for stage in stages)
+    return largest / max(layers, 1)
+
+
+def _with_padding(settings: Settings, slot: int, rest: float) -> StatePool:
+    """0.5.23: the pool's padding slot is charged, and draft states are solved for together with K."""
+    deployment, drafts = settings.deployment, settings.draft_tokens
+    reserved = 0
+    if deployment.max_mamba_cache_size is not None:
+        slots = deployment.max_mamba_cache_size // settings.attention_dp
+        running = slots // settings.states.slots_per_request
+    elif not settings.states.radix_cache and settings.requests is not None:
+        slots = running = settings.requests_per_rank or 1
+    else:
+        slots = _slots_by_ratio(settings, slot, rest)
+        running = slots // settings.states.slots_per_request
+    if drafts:
+        running = min(settings.requests_per_rank or 1, running)
+        reserved = slot * (running + 1) * drafts
+        rest = rest - (reserved / GIB)
+    _refuse_no_slot(slots, slot, rest)
+    return StatePool(
+        slots=slots, slot_bytes=slot, draft_bytes=reserved, rest_gib=rest - (slots + 1) * slot / GIB
+    )
+
+
+def _slots_by_ratio(settings: Settings, slot: int, rest: float) -> int:
+    ratio, drafts = settings.state_ratio, settings.draft_tokens
+    budget = rest * ratio / (1 + ratio) * GIB
+    if drafts:
+        per_slot = slot * (1 + drafts / settings.states.slots_per_request)
+        return int((budget - slot * (1 + drafts)) // per_slot)
+    return int((budget - slot) // slot)
+
+
+def _without_padding(settings: Settings, slot: int, rest: float) -> StatePool:
+    """0.5.12: draft states first, then slots; the padding slot is not charged."""
+    deployment, drafts = settings.deployment, settings.draft_tokens
+    reserved = 0
+    if drafts and settings.requests is not None:
+        reserved = slot * (settings.requests // settings.attention_dp) * drafts
+        rest = rest - (reserved / GIB)
+    if deployment.max_mamba_cache_size is not None:
+        slots = deployment.max_mamba_cache_size // settings.attention_dp
+    elif not settings.states.radix_cache and settings.requests is not None:
+        slots = settings.requests // settings.attention_dp
+    else:
+        budget = rest * settings.state_ratio / (1 + settings.state_ratio)
+        slots = int((budget * GIB) // slot)
+    _refuse_no_slot(slots, slot, rest)
+    return StatePool(slots=slots, slot_bytes=slot, draft_bytes=reserved, rest_gib=rest - slots * slot / GIB)
+
+
+def _refuse_no_slot(slots: int, slot: int, rest: float) -> None:
+    if slots <= 0:
+        raise refused(
+            f"no room for recurrent state: one slot takes {slot:,} bytes per GPU, {rest:.2f} GiB are free",
+            "a larger --mem-fraction-static, fewer --max-running-requests or a higher --tp",
+        )

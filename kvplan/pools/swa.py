@@ -1,0 +1,200 @@
+"""SWA: full and sliding layers in two pools, the sliding one a fixed share of the full one.
+
+SGLang computes this in double precision; the operations below are the same in the same order
+(model_executor/pool_configurator.py, HybridSWAPoolConfigurator and SWARequestCapPoolConfigurator).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kvplan.dtypes import element_bytes
+from kvplan.errors import refused
+from kvplan.layers import SlidingAttention
+from kvplan.plan import Number, Term
+from kvplan.pools.base import Sizes, nothing_fits
+from kvplan.pools.mha import MXFP8_BLOCK
+from kvplan.sglang.families import EXCLUSIVE_WINDOW
+from kvplan.sglang.model import EngineModel, HeadShape, Stage, head_shape
+from kvplan.sglang.settings import Settings
+from kvplan.units import ceil_to_page, floor_to_page
+
+# environ.py, SGLANG_SWA_EVICTION_INTERVAL.
+EVICTION_INTERVAL = 128
+# Prefill chunks in flight under the overlap scheduler.
+CHUNKS_IN_FLIGHT = 2
+
+
+def verdict(model: EngineModel) -> tuple[bool, str]:
+    """A listed class with sliding layers, and hybrid SWA memory not disabled."""
+    if model.hybrid_swa and not model.dsv4:
+        return True, f"{model.name} keeps full and sliding layers in two pools"
+    if "sliding" in model.architecture.kinds:
+        return False, f"SGLang does not split the layers of {model.name}"
+    return False, "no sliding layers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Split:
+    """Bytes of one token in one full and one sliding layer on one GPU, and how many layers there are."""
+
+    full_bytes: int
+    sliding_bytes: int
+    full_layers: int
+    sliding_layers: int
+    draft_layers: int
+
+
+def _split(settings: Settings, stage: Stage) -> _Split:
+    shapes = [shape for layer, _ in settings.model.groups if (shape := head_shape(layer)) is not None]
+    sliding = next(shape for shape in shapes if isinstance(shape, SlidingAttention))
+    full = next((shape for shape in shapes if not isinstance(shape, SlidingAttention)), sliding)
+    # The engine splits the whole model on every pipeline stage that keeps no range of its own.
+    return _Split(
+        full_bytes=_token_bytes(settings, full),
+        sliding_bytes=_token_bytes(settings, sliding),
+        full_layers=stage.full,
+        sliding_layers=stage.sliding,
+        draft_layers=settings.draft_layers if settings.rules.draft_in_cell else 0,
+    )
+
+
+def _token_bytes(settings: Settings, shape: HeadShape) -> int:
+    # FP4 is not split off here: one byte per element (two values fill half of it).
+    elements = max(1, shape.kv_heads // settings.attention_tp) * (shape.head_dim + shape.v_head_dim)
+    scales = elements // MXFP8_BLOCK if settings.flag == "mxfp8" else 0
+    return elements * element_bytes(settings.kv.dtype) + scales
+
+
+def _cell(settings: Settings, split: _Split) -> Number:
+    drafts = split.full_bytes * split.draft_layers
+    if split.full_layers == 0:
+        return split.sliding_bytes * split.sliding_layers + drafts
+    full = split.full_bytes * (split.full_layers + split.draft_layers)
+    return full + settings.swa_ratio * (split.sliding_bytes * split.sliding_layers)
+
+
+def request_cap(settings: Settings, window: int) -> int:
+    """Sliding slots that the scheduler can hold live (compute_swa_request_cap)."""
+    deployment = settings.deployment
+    trailing = window + EVICTION_INTERVAL * (settings.draft_tokens or 1) + settings.page
+    per_request = trailing + (_draft_allocation(settings) if settings.draft_tokens else settings.page)
+    requests = max(1, (settings.requests or 0) // settings.attention_dp)
+    chunks = CHUNKS_IN_FLIGHT if settings.states.overlap and deployment.pp == 1 else 1
+    return per_request * requests + chunks * settings.chunk + settings.page
+
+
+def _draft_allocation(settings: Settings) -> int:
+    """Two allocations outstanding per request (allocation_sizing.get_alloc_len_per_decode)."""
+    topk = settings.deployment.speculative_eagle_topk or 1
+    steps = settings.deployment.speculative_num_steps or 1
+    if settings.page == 1 or topk == 1:
+        return 2 * max(steps * topk, settings.draft_tokens)
+    pages = (2 * (settings.page - 1) + steps) // settings.page
+    return 2 * max(pages * settings.page * topk, settings.draft_tokens)
+
+
+def engine_window(settings: Settings) -> int | None:
+    """The window as the engine counts it: some classes take the config's as inclusive."""
+    shapes = [shape for layer, _ in settings.model.groups if (shape := head_shape(layer)) is not None]
+    window = next((shape.window for shape in shapes if isinstance(shape, SlidingAttention)), None)
+    if window is not None and settings.model.name in EXCLUSIVE_WINDOW:
+        return window - 1
+    return window
+
+
+class SwaLink:
+    """Two pools; the cap of --max-running-requests replaces the ratio where the radix cache is off."""
+
+    name = "SWA"
+
+    def verdict(self, model: EngineModel) -> tuple[bool, str]:
+        """See `verdict`."""
+        return verdict(model)
+
+    def terms(self, settings: Settings, stage: Stage) -> tuple[Term, ...]:
+        """Full layers whole, sliding layers by the ratio, draft layers as full."""
+        split = _split(settings, stage)
+        ratio = settings.swa_ratio if split.full_layers else 1
+        terms = [
+            Term(
+                name="full layers",
+                bytes_per_token=split.full_bytes * split.full_layers,
+                formula=f"{split.full_bytes} B x {split.full_layers} layers",
+            ),
+            Term(
+                name="sliding layers",
+                bytes_per_token=ratio * (split.sliding_bytes * split.sliding_layers),
+                formula=f"{ratio:g} x {split.sliding_bytes} B x {split.sliding_layers} layers",
+            ),
+        ]
+        if split.draft_layers:
+            drafts = split.full_bytes * split.draft_layers
+            formula = f"{split.full_bytes} B x {split.draft_layers} layers"
+            terms.append(Term(name="draft layers", bytes_per_token=drafts, formula=formula))
+        return tuple(terms)
+
+    def cell(self, settings: Settings, stage: Stage) -> Number:
+        """Bytes per token of the full pool, the sliding share included."""
+        return _cell(settings, _split(settings, stage))
+
+    def from_bytes(self, settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
+        """Full tokens by the cell, sliding tokens by the ratio or by the request cap."""
+        split = _split(settings, stage)
+        if _capped(settings, split):
+            return self._capped_sizes(settings, split, kv_bytes)
+        cell = _cell(settings, split)
+        tokens = int(kv_bytes // cell)
+        if floor_to_page(tokens, settings.page) <= 0:
+            raise nothing_fits(kv_bytes, int(cell * settings.page) + 1, settings.page)
+        return self._ratio_sizes(settings, split, tokens)
+
+    def from_tokens(self, settings: Settings, stage: Stage, tokens: int) -> Sizes:
+        """The cap on full tokens; the sliding pool follows by the ratio, or stays at the request cap."""
+        split = _split(settings, stage)
+        if _capped(settings, split):
+            swa = ceil_to_page(request_cap(settings, engine_window(settings) or 0), settings.page)
+            full = floor_to_page(tokens, settings.page)
+            return Sizes(max_total=full, full=full, swa=min(swa, tokens))
+        return self._ratio_sizes(settings, split, tokens)
+
+    def _ratio_sizes(self, settings: Settings, split: _Split, tokens: int) -> Sizes:
+        full = floor_to_page(tokens, settings.page)
+        if split.full_layers == 0:
+            return Sizes(max_total=full, full=0, swa=full)
+        swa = floor_to_page(int(full * settings.swa_ratio), settings.page)
+        refuse_small_window(settings, swa, engine_window(settings))
+        return Sizes(max_total=full, full=full, swa=swa)
+
+    def _capped_sizes(self, settings: Settings, split: _Split, kv_bytes: int) -> Sizes:
+        swa = ceil_to_page(request_cap(settings, engine_window(settings) or 0), settings.page)
+        fixed = swa * split.sliding_bytes * split.sliding_layers
+        cell = split.full_bytes * (split.full_layers + split.draft_layers)
+        full = floor_to_page(int((kv_bytes - fixed) // cell), settings.page)
+        if full <= 0:
+            raise nothing_fits(kv_bytes, fixed + cell * settings.page, settings.page)
+        return Sizes(max_total=full, full=full, swa=swa)
+
+
+def refuse_small_window(settings: Settings, swa_tokens: int, window: int | None) -> None:
+    """A sliding pool that can't hold one request (validate_swa_pool_size)."""
+    if not settings.rules.checks_swa_floor or window is None:
+        return
+    if window + settings.page >= swa_tokens:
+        raise refused(
+            f"the sliding-window pool of {swa_tokens} tokens can't hold one request: it needs more than the "
+            f"window of {window} and a page of {settings.page}",
+            "a larger --swa-full-tokens-ratio or more memory",
+        )
+
+
+def _capped(settings: Settings, split: _Split) -> bool:
+    return (
+        settings.rules.request_cap_for_swa
+        and settings.deployment.max_running_requests is not None
+        and settings.deployment.disable_radix_cache
+        and split.full_layers > 0
+    )
+
+
+LINK = SwaLink()

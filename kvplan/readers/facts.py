@@ -1,0 +1,152 @@
+"""Model facts beside the layers: context length, dtype, quantisation, vision tower, draft layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kvplan.architecture import ConfigHeads, Quantization, Vision
+from kvplan.config import Config
+from kvplan.dtypes import canonical
+from kvplan.layers import (
+    FullAttention,
+    IndexedAttention,
+    Layer,
+    ParallelLayer,
+    SharedAttention,
+    SlidingAttention,
+)
+from kvplan.readers.reading import Reading
+
+# In the order in which SGLang looks for them (utils/hf_transformers/common.py, CONTEXT_LENGTH_KEYS);
+# n_positions and n_ctx are what transformers maps to max_position_embeddings.
+_CONTEXT_KEYS = (
+    "max_sequence_length",
+    "seq_length",
+    "max_seq_len",
+    "model_max_length",
+    "max_position_embeddings",
+    "n_positions",
+    "n_ctx",
+)
+_MAX_CONTEXT = 1 << 40
+
+
+def context_length(reading: Reading) -> int | None:
+    """The model's longest context, stretched by RoPE scaling where the config's length is the short one.
+
+    Source: SGLang, utils/hf_transformers/common.py, get_context_length.
+    """
+    config = reading.config
+    key = config.first(*_CONTEXT_KEYS)
+    if key is None:
+        length = reading.optional("max_position_embeddings")
+    else:
+        length = config.integer(key, most=_MAX_CONTEXT)
+    scaling = config.mapping("rope_scaling") or config.mapping("rope_parameters")
+    if length is None or scaling is None or "original_max_position_embeddings" in scaling:
+        return length
+    if scaling.get("rope_type") == "llama3":
+        return length
+    return int(scaling.number("factor", default=1.0) * length)
+
+
+def dtype(reading: Reading) -> str | None:
+    """The published dtype as torch names it, looked for in the text part and then in the whole file."""
+    for config in (reading.config, reading.outer):
+        for key in ("dtype", "torch_dtype"):
+            name = config.text(key)
+            if name is not None and name != "auto":
+                found = canonical(name)
+                if found is None:
+                    config.problem(key, f"unknown dtype {name!r}", "bfloat16, float16 or float32")
+                return found
+    return None
+
+
+def vision(outer: Config) -> Vision | None:
+    """Size of the vision tower, None without one."""
+    config = outer.mapping("vision_config")
+    if config is None:
+        return None
+    return Vision(
+        layers=config.optional_integer("num_hidden_layers", least=0),
+        hidden_size=config.optional_integer("hidden_size"),
+    )
+
+
+def quantization(reading: Reading, beside: Mapping[str, Any] | None) -> Quantization | None:
+    """How the checkpoint stores K and V, from quantization_config or the hf_quant_config.json beside it."""
+    if beside is not None:
+        inner = beside.get("quantization", beside)
+        algo = inner.get("kv_cache_quant_algo") if isinstance(inner, Mapping) else None
+        return Quantization(method="modelopt", kv_cache_algo=algo if isinstance(algo, str) else None)
+    config = reading.outer.mapping("quantization_config") or reading.config.mapping("quantization_config")
+    if config is None:
+        return None
+    method = config.text("quant_method", default="") or ""
+    if method.startswith("modelopt"):
+        return Quantization(method="modelopt", kv_cache_algo=_modelopt_algo(config))
+    if method == "compressed-tensors":
+        return Quantization(method=method, kv_cache_algo="FP8" if _fp8_scheme(config, strict=True) else None)
+    algo = config.get("kv_cache_quant_algo")
+    return Quantization(method=method, kv_cache_algo=algo if isinstance(algo, str) else None)
+
+
+def _modelopt_algo(config: Config) -> str | None:
+    inner = config.mapping("quantization") or config
+    scheme = inner.get("kv_cache_scheme")
+    if isinstance(scheme, Mapping) and scheme.get("type") == "float":
+        return {8: "FP8", 4: "NVFP4"}.get(scheme.get("num_bits", 0))
+    algo = inner.get("kv_cache_quant_algo")
+    return algo if isinstance(algo, str) else None
+
+
+def _fp8_scheme(config: Config, *, strict: bool) -> bool:
+    scheme = config.get("kv_cache_scheme")
+    return (
+        isinstance(scheme, Mapping)
+        and scheme.get("type") == "float"
+        and scheme.get("num_bits") == 8
+        and (not strict or scheme.get("strategy") == "tensor")
+        and scheme.get("symmetric", True) is True
+        and not scheme.get("dynamic")
+    )
+
+
+def draft_layers(reading: Reading) -> int | None:
+    """MTP layers that ship with the model, under the one key that SGLang counts."""
+    return reading.optional("num_nextn_predict_layers", least=0)
+
+
+def config_heads(reading: Reading, layers: tuple[Layer, ...]) -> ConfigHeads | None:
+    """The generic head fields, where no layer says the same: an engine without a rule reads these."""
+    if any(_has_heads(layer) for layer in layers):
+        return None
+    config = reading.config
+    if config.first("num_attention_heads") is None or config.first("hidden_size") is None:
+        return None
+    heads = config.integer("num_attention_heads")
+    head_dim = config.optional_integer("head_dim", least=0) or config.integer("hidden_size") // heads
+    return ConfigHeads(
+        kv_heads=config.optional_integer("num_key_value_heads") or heads,
+        head_dim=head_dim,
+        v_head_dim=config.optional_integer("v_head_dim", least=0) or head_dim,
+    )
+
+
+def _has_heads(layer: Layer) -> bool:
+    heads = FullAttention | SlidingAttention | IndexedAttention | ParallelLayer | SharedAttention
+    return isinstance(layer, heads)
+
+
+def fused_qkv_tp(reading: Reading) -> int | None:
+    """The one TP that fused projections are laid out for (MiMo-V2.5)."""
+    layout = reading.config.text("attention_projection_layout", choices=("split", "fused_qkv"))
+    return reading.integer("num_key_value_heads") if layout == "fused_qkv" else None
+
+
+def attention_sinks(reading: Reading) -> bool:
+    """Learned sinks, by the flags that configs carry."""
+    flags = ("add_swa_attention_sink_bias", "add_full_attention_sink_bias", "learnable_sink")
+    return any(reading.config.flag(flag) for flag in flags)

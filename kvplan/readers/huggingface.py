@@ -1,0 +1,107 @@
+"""Hugging Face config.json -> Architecture: find the text part, pick the reader, add the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kvplan.architecture import Architecture, Source
+from kvplan.config import Config
+from kvplan.layers import CompressedAttention
+from kvplan.readers import facts
+from kvplan.readers.deepseek_v4 import mtp_ratios
+from kvplan.readers.families import NOT_DECODERS, READERS
+from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, Reading, text_type_of
+
+# In SGLang's order (utils/hf_transformers/common.py, get_hf_text_config); the last two are LLaVA-like
+# and VibeVoice configs that it does not serve.
+_TEXT_PARTS = ("thinker_config", "llm_config", "language_config", "text_config", "llm_cfg", "decoder_config")
+_DECLARE = "declare the layers in a YAML of kvplan's own, see `kvplan schema`"
+
+
+def read(
+    config: Config, *, source: Source, model_id: str, beside: Mapping[str, Any] | None = None
+) -> Architecture:
+    """The model that a config.json describes; InputError with all its problems.
+
+    `beside` is the content of the hf_quant_config.json that lies beside it.
+    """
+    name = _class_name(config)
+    reader = READERS.get(name or "")
+    if reader is None:
+        _refuse(config, name)
+        raise AssertionError("an unknown class is always a problem")
+    reading = _reading(config, name or "")
+    layers = tuple(reader(reading))
+    loops = _loops(reading)
+    architecture = Architecture(
+        id=model_id,
+        architecture=name or "",
+        model_type=config.text("model_type") or reading.model_type,
+        layers=layers,
+        context_length=facts.context_length(reading),
+        dtype=facts.dtype(reading),
+        attention_heads=reading.config.optional_integer(*HEAD_KEYS),
+        hidden_size=reading.config.optional_integer(*HIDDEN_KEYS),
+        config_heads=facts.config_heads(reading, layers),
+        draft_layers=facts.draft_layers(reading),
+        loops=loops,
+        attention_sinks=facts.attention_sinks(reading),
+        fused_qkv_tp=facts.fused_qkv_tp(reading),
+        mtp_ratios=_mtp_ratios(reading, layers),
+        vision=facts.vision(config),
+        quantization=facts.quantization(reading, beside),
+        source=source,
+        assumed=tuple(reading.assumed),
+        notes=tuple(reading.notes),
+    )
+    config.finish()
+    return architecture
+
+
+def _class_name(config: Config) -> str | None:
+    names = config.items("architectures", str)
+    return names[0] if names else None
+
+
+def _refuse(config: Config, name: str | None) -> None:
+    kind = NOT_DECODERS.get(config.text("model_type") or "")
+    if kind is not None:
+        config.problem("architectures", f"{name} is {kind}: it decodes nothing and keeps no KV cache")
+    elif name is None:
+        config.problem("architectures", "is missing, so the model class is unknown", _DECLARE)
+    else:
+        config.problem("architectures", f"unknown model class {name!r}", _DECLARE)
+    config.finish()
+
+
+def _reading(config: Config, name: str) -> Reading:
+    # LLaVA's own classes keep the language model's fields at the top level.
+    flat = name.startswith("Llava") and name.endswith("ForCausalLM")
+    text = config if flat else _text_part(config)
+    outer_type = config.text("model_type", default="") or ""
+    inner_type = text.text("model_type", default="") or ""
+    model_type = inner_type if text is not config and inner_type else text_type_of(outer_type)
+    return Reading(config=text, outer=config, architecture=name, model_type=model_type)
+
+
+def _text_part(config: Config) -> Config:
+    for key in _TEXT_PARTS:
+        part = config.mapping(key)
+        if part is not None:
+            return _text_part(part)
+    return config
+
+
+def _loops(reading: Reading) -> int:
+    if reading.architecture == "IQuestLoopCoderForCausalLM":
+        return reading.config.integer("loop_num", default=1)
+    if reading.architecture.startswith("Nanbeige"):
+        return reading.config.integer("num_loops", default=1)
+    return 1
+
+
+def _mtp_ratios(reading: Reading, layers: tuple[object, ...]) -> tuple[int, ...]:
+    if layers and isinstance(layers[0], CompressedAttention):
+        return mtp_ratios(reading)
+    return ()

@@ -1,0 +1,1 @@
+"""Renderers: plans in, strings out. Nothing here writes; the command line does."""

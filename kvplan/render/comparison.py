@@ -1,0 +1,192 @@
+"""Plans side by side: rows sorted by what one request costs, and the report that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from kvplan.deployment import Deployment
+from kvplan.plan import Number, Plan
+from kvplan.render.blocks import Column, Grid, Remark, Report
+from kvplan.render.size import engine_facts, short_dtype
+from kvplan.render.text import exact
+from kvplan.render.words import attention_summary, composition
+from kvplan.units import format_gib
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One plan of a comparison; `settings` are the options that differ between the rows, as given."""
+
+    plan: Plan
+    settings: tuple[tuple[str, Any], ...]
+    ratio: float | None
+
+    def figures(self) -> dict[str, Any]:
+        """The row under the names that JSON and CSV use; bytes per GPU."""
+        plan, (attention, _) = self.plan, attention_summary(self.plan.architecture)
+        return {
+            "model": plan.architecture.id,
+            "attention": attention,
+            "layers": len(plan.architecture.layers),
+            **dict(self.settings),
+            "kv_cache_dtype": plan.resolved.kv_cache_dtype,
+            "context": plan.request.context,
+            "bytes_per_token": plan.request.bytes_per_token,
+            "fixed_bytes": plan.request.fixed_bytes,
+            "bytes": plan.request.bytes,
+            "ratio_to_smallest": self.ratio,
+            "cell_size": plan.pool.cell_size,
+            "max_total_num_tokens": plan.capacity.max_total_num_tokens,
+            "requests_at_context": plan.capacity.requests_at_context,
+        }
+
+
+def rows(plans: Sequence[Plan]) -> tuple[Row, ...]:
+    """The plans in order of bytes for one request at its context, smallest first."""
+    differing = [field.name for field in fields(Deployment) if _differs(plans, field.name)]
+    ordered = sorted(plans, key=lambda plan: plan.request.bytes)
+    smallest = ordered[0].request.bytes
+    return tuple(
+        Row(
+            plan=plan,
+            settings=tuple((name, getattr(plan.deployment, name)) for name in differing),
+            ratio=plan.request.bytes / smallest if smallest else None,
+        )
+        for plan in ordered
+    )
+
+
+def _differs(plans: Sequence[Plan], name: str) -> bool:
+    return len({getattr(plan.deployment, name) for plan in plans}) > 1
+
+
+def report(rows: Sequence[Row]) -> Report:
+    """The comparison for people; a single model moves from the rows into the head."""
+    models = {row.plan.architecture.id for row in rows}
+    first = rows[0].plan
+    head = [first.architecture.id, composition(first.architecture)] if len(models) == 1 else []
+    lines = [*head, _subject(rows), _engine_line(rows)]
+    return Report(
+        title=lines[0],
+        facts=tuple(lines[1:]),
+        grids=(_grid(rows, with_models=len(models) > 1),),
+        remarks=_remarks(rows),
+    )
+
+
+def _subject(rows: Sequence[Row]) -> str:
+    contexts = {row.plan.request.context for row in rows}
+    length = f"{exact(contexts.pop())} tokens" if len(contexts) == 1 else "the context shown"
+    sizes = {(row.plan.resolved.attention_tp, row.plan.deployment.pp) for row in rows}
+    per = "whole model" if sizes == {(1, 1)} else "bytes per GPU"
+    return f"KV cache of one request of {length}, {per}"
+
+
+def _engine_line(rows: Sequence[Row]) -> str:
+    """The engine facts that all rows share."""
+    shared = engine_facts(rows[0].plan)
+    others = [engine_facts(row.plan) for row in rows[1:]]
+    return " | ".join(fact for fact in shared if all(fact in facts for facts in others))
+
+
+def _grid(rows: Sequence[Row], *, with_models: bool) -> Grid:
+    columns: list[tuple[Column, list[str]]] = []
+    if with_models:
+        summaries = [attention_summary(row.plan.architecture) for row in rows]
+        columns += [
+            (Column(heading="model"), _model_names(rows)),
+            (Column(heading="attention"), [attention for attention, _ in summaries]),
+            (Column(heading="layers", figures=True), [layers for _, layers in summaries]),
+        ]
+    columns += _setting_columns(rows)
+    columns += _cost_columns(rows)
+    if any(row.plan.deployment.has_budget for row in rows):
+        columns += _capacity_columns(rows)
+    cells = [column_cells for _, column_cells in columns]
+    return Grid(columns=tuple(column for column, _ in columns), rows=tuple(zip(*cells, strict=True)))
+
+
+def _model_names(rows: Sequence[Row]) -> list[str]:
+    """Names without their organisation where that leaves them different."""
+    full = [row.plan.architecture.id for row in rows]
+    short = [name.rpartition("/")[2] for name in full]
+    return short if len(set(short)) == len(set(full)) else full
+
+
+def _setting_columns(rows: Sequence[Row]) -> list[tuple[Column, list[str]]]:
+    """Options that differ; what --kv-cache-dtype came to stands for the flag where it tells as much."""
+    dtypes = [short_dtype(row.plan.resolved.kv_cache_dtype) for row in rows]
+    flags = {row.plan.deployment.kv_cache_dtype for row in rows}
+    told = {"kv_cache_dtype"} if len(set(dtypes)) >= len(flags) else set()
+    columns = [
+        (Column(heading=name.replace("_", "\n"), figures=True), [_setting(row, name) for row in rows])
+        for name, _ in rows[0].settings
+        if name not in told
+    ]
+    if len(set(dtypes)) > 1:
+        columns.append((Column(heading="KV\ndtype", figures=True), dtypes))
+    return columns
+
+
+def _setting(row: Row, name: str) -> str:
+    value = dict(row.settings)[name]
+    match value:
+        case None:
+            return "default"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return format_gib(value) if name == "available_bytes" else exact(value)
+        case _:
+            return str(value)
+
+
+def _cost_columns(rows: Sequence[Row]) -> list[tuple[Column, list[str]]]:
+    requests = [row.plan.request for row in rows]
+    contexts = {request.context for request in requests}
+    context = exact(contexts.pop()) if len(contexts) == 1 else "context"
+    return [
+        (Column(heading="bytes a\ntoken", figures=True), [exact(it.bytes_per_token) for it in requests]),
+        (Column(heading="fixed bytes\na request", figures=True), [exact(it.fixed_bytes) for it in requests]),
+        (Column(heading=f"KV bytes\nat {context}", figures=True), [exact(it.bytes) for it in requests]),
+        (
+            Column(heading="ratio", figures=True),
+            ["-" if row.ratio is None else f"{row.ratio:.1f}x" for row in rows],
+        ),
+    ]
+
+
+def _capacity_columns(rows: Sequence[Row]) -> list[tuple[Column, list[str]]]:
+    return [
+        (Column(heading="cell\nbytes", figures=True), [exact(row.plan.pool.cell_size) for row in rows]),
+        (
+            Column(heading="max\ntokens", figures=True),
+            [_figure(row.plan.capacity.max_total_num_tokens) for row in rows],
+        ),
+        (
+            Column(heading="requests\nat once", figures=True),
+            [_figure(row.plan.capacity.requests_at_context) for row in rows],
+        ),
+    ]
+
+
+def _figure(value: Number | None) -> str:
+    return "-" if value is None else exact(value)
+
+
+def _remarks(rows: Sequence[Row]) -> tuple[Remark, ...]:
+    """Assumptions and warnings, each with the models that it is about unless it is about all."""
+    named = []
+    for tag in ("assumed", "warning"):
+        said: dict[str, list[str]] = {}
+        for row in rows:
+            texts = row.plan.assumed if tag == "assumed" else row.plan.warnings
+            for text in texts:
+                said.setdefault(text, []).append(row.plan.architecture.id)
+        for text, ids in said.items():
+            models = list(dict.fromkeys(ids))
+            about = "" if len(ids) == len(rows) else f"{', '.join(models)}: "
+            named.append(Remark(tag=f"{tag}:", text=about + text, alarm=tag == "warning"))
+    return tuple(named)

@@ -1,0 +1,22 @@
+"""A plan as one flat record: the paths of its figures in the JSON as keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kvplan.plan import Plan
+
+_BLOCKS = ("model", "engine", "deployment", "pool", "request", "capacity")
+_REMARKS = ("assumed", "warnings")
+
+
+def flat(plan: Plan) -> dict[str, Any]:
+    """`{"request": {"bytes": 1}}` becomes `{"request.bytes": 1}`; lists of records are left to the JSON."""
+    record = plan.to_dict()
+    figures = {
+        f"{block}.{name}": value
+        for block in _BLOCKS
+        for name, value in record[block].items()
+        if not isinstance(value, list)
+    }
+    return figures | {name: "; ".join(record[name]) for name in _REMARKS}

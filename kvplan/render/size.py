@@ -1,0 +1,202 @@
+"""The report of one plan: what was planned, what a token and a request cost, what fits, what binds."""
+
+from __future__ import annotations
+
+from kvplan.architecture import Architecture
+from kvplan.plan import Plan, Pool
+from kvplan.render.blocks import Column, Grid, Remark, Report
+from kvplan.render.sharing import copies, fixed_parts
+from kvplan.render.text import exact, joined, plural, rounded
+from kvplan.render.words import composition
+from kvplan.units import format_gib
+
+NOT_MODELLED = "weights, activations, CUDA graphs, host memory (HiCache, PD)"
+NO_BUDGET = "give --available-bytes SIZE (or --pre-model-load-gib with --free-gib) for tokens and requests"
+
+# Allocated and charged bytes that differ by less say nothing: the extra page of every buffer does it.
+_NOTABLE_DIFFERENCE = 0.01
+
+_SHORT_DTYPES = {
+    "bfloat16": "bf16",
+    "float16": "fp16",
+    "float32": "fp32",
+    "float8_e4m3fn": "fp8_e4m3",
+    "float8_e5m2": "fp8_e5m2",
+    "float4_e2m1fn_x2": "fp4",
+}
+_SOURCES = {
+    "bundled": "bundled model",
+    "file": "file",
+    "cache": "Hugging Face cache",
+    "hub": "Hugging Face Hub",
+    "built": "built in Python",
+}
+
+
+def report(plan: Plan) -> Report:
+    """The whole report of `kvplan size`."""
+    return Report(
+        title=plan.architecture.id,
+        facts=(
+            composition(plan.architecture),
+            _origin(plan.architecture),
+            " | ".join(engine_facts(plan)),
+            _pool_line(plan),
+        ),
+        grids=(_costs(plan), *_capacity(plan)),
+        answers=_answers(plan),
+        remarks=(
+            *(Remark(tag="assumed:", text=text) for text in plan.assumed),
+            *(Remark(tag="warning:", text=text, alarm=True) for text in plan.warnings),
+            Remark(tag="not modelled:", text=NOT_MODELLED),
+        ),
+    )
+
+
+def engine_facts(plan: Plan) -> tuple[str, ...]:
+    """Engine, GPU, parallelism, KV dtype and page, each a short phrase."""
+    asked, resolved = plan.deployment, plan.resolved
+    assumed = " (assumed)" if asked.gpu is None else ""
+    return (
+        f"SGLang {asked.engine_version}",
+        f"{resolved.gpu.upper()}{assumed}",
+        f"TP {asked.tp}",
+        *([f"attention DP {resolved.attention_dp}"] if resolved.attention_dp > 1 else []),
+        *([f"{asked.dp} replicas"] if asked.dp > 1 and not asked.enable_dp_attention else []),
+        *([f"PP {asked.pp}"] if asked.pp > 1 else []),
+        *([f"DCP {asked.dcp}"] if asked.dcp > 1 else []),
+        f"KV {resolved.kv_cache_dtype}",
+        f"page {resolved.page_size}",
+    )
+
+
+def short_dtype(name: str) -> str:
+    """`float8_e4m3fn` -> `fp8_e4m3`, as SGLang's flag has it."""
+    return _SHORT_DTYPES.get(name, name)
+
+
+def _origin(model: Architecture) -> str:
+    source = model.source
+    where = " ".join(part for part in (_SOURCES.get(source.kind, source.kind), source.location) if part)
+    return f"{where}, revision {source.revision}" if source.revision else where
+
+
+def _pool_line(plan: Plan) -> str:
+    chosen = [verdict.why for verdict in plan.pool.why if verdict.link == plan.pool.link]
+    return f"pool: {plan.pool.link}" + (f" | {chosen[0]}" if chosen and chosen[0] else "")
+
+
+def _costs(plan: Plan) -> Grid:
+    request, pool = plan.request, plan.pool
+    rows = [("one token", request.bytes_per_token, copies(plan))]
+    if pool.cell_size != request.bytes_per_token:
+        rows.append(("one token, SGLang's cell", pool.cell_size, "what the engine reserves"))
+    rows.append(("one request, any length", request.fixed_bytes, fixed_parts(plan)))
+    if pool.state_bytes_per_request not in (0, request.fixed_bytes):
+        rows.append(("of which recurrent state", pool.state_bytes_per_request, ""))
+    gpus = plan.resolved.attention_tp * plan.deployment.pp
+    total = f"{exact(request.bytes_total)} in total over {gpus} GPUs" if gpus > 1 else ""
+    rows.append((f"one request at {exact(request.context)}", request.bytes, total))
+    return Grid(
+        columns=(
+            Column(heading="per GPU"),
+            Column(heading="bytes", figures=True),
+            Column(heading="", figures=True),
+            Column(heading=""),
+        ),
+        rows=tuple((label, exact(value), rounded(value), note) for label, value, note in rows),
+    )
+
+
+def _capacity(plan: Plan) -> tuple[Grid, ...]:
+    if not plan.pools:
+        return ()
+    return (
+        Grid(
+            title=f"capacity in {_budget(plan)} per GPU",
+            columns=(
+                Column(heading="pool"),
+                Column(heading="layers", figures=True),
+                Column(heading="bytes", figures=True),
+                Column(heading="slots", figures=True),
+                Column(heading=""),
+            ),
+            rows=tuple(_pool_row(plan, pool) for pool in plan.pools),
+        ),
+    )
+
+
+def _budget(plan: Plan) -> str:
+    capacity, asked = plan.capacity, plan.deployment
+    if capacity.available_bytes is not None:
+        return f"{format_gib(capacity.available_bytes)} ({exact(capacity.available_bytes)} bytes)"
+    return (
+        f"{asked.free_gib} GiB free after loading, less {1 - plan.resolved.mem_fraction_static:.1%} "
+        f"of {asked.pre_model_load_gib} GiB,"
+    )
+
+
+def _pool_row(plan: Plan, pool: Pool) -> tuple[str, ...]:
+    return (
+        pool.name,
+        exact(pool.layers),
+        exact(pool.charged_bytes),
+        exact(pool.tokens),
+        joined([f"{exact(pool.bytes_per_token)} bytes each", _allocated(pool), _slots(plan, pool)]),
+    )
+
+
+def _slots(plan: Plan, pool: Pool) -> str:
+    per_request = plan.resolved.state_slots_per_request
+    if per_request and pool.tokens == plan.capacity.max_mamba_cache_size:
+        return f"{per_request} for each running request"
+    return ""
+
+
+def _allocated(pool: Pool) -> str:
+    difference = pool.allocated_bytes - pool.charged_bytes
+    if not pool.charged_bytes or abs(difference) <= _NOTABLE_DIFFERENCE * pool.charged_bytes:
+        return ""
+    return f"{exact(pool.allocated_bytes)} allocated ({difference / pool.charged_bytes:+.1%})"
+
+
+def _answers(plan: Plan) -> tuple[Remark, ...]:
+    capacity = plan.capacity
+    if not plan.deployment.has_budget:
+        return (Remark(tag="capacity", text=NO_BUDGET),)
+    logged = {
+        "max_total_num_tokens": capacity.max_total_num_tokens,
+        "max_running_requests": capacity.max_running_requests,
+    }
+    text = ", ".join(f"{name}={value}" for name, value in logged.items() if value is not None)
+    answers = (Remark(tag="SGLang logs", text=text),)
+    if capacity.requests_at_context is None:
+        return answers
+    return (*answers, Remark(tag="RESULT", text=_result(plan, capacity.requests_at_context), strong=True))
+
+
+def _result(plan: Plan, count: int) -> str:
+    context, limited_by = exact(plan.request.context), plan.capacity.limited_by
+    bound = f"; bound by {_bound(limited_by)}" if limited_by else ""
+    if not count:
+        return f"not one request of {context} tokens fits{bound}"
+    ranks = ranks_of(plan)
+    text = f"{plural(count, 'request')} of {context} tokens at once"
+    text += f" on each of {ranks} ranks, {exact(count * ranks)} in total" if ranks > 1 else ""
+    return f"{text}{bound}{_asked(plan, count * ranks)}"
+
+
+def ranks_of(plan: Plan) -> int:
+    """Places that each hold different requests: attention-DP ranks, or whole replicas."""
+    return plan.resolved.attention_dp if plan.deployment.enable_dp_attention else plan.deployment.dp
+
+
+def _asked(plan: Plan, count: int) -> str:
+    wanted = plan.deployment.concurrency
+    if wanted is None:
+        return ""
+    return f"; {exact(wanted)} asked: {'they fit' if count >= wanted else 'they do not fit'}"
+
+
+def _bound(limited_by: str) -> str:
+    return limited_by.replace("kv ", "KV ").replace("swa ", "SWA ")

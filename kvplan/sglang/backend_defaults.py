@@ -1,0 +1,89 @@
+"""Attention backends that the engine prefers for certain model classes, by GPU generation.
+
+None leaves the choice to the design (MHA or MLA). Sources: arg_groups/model_overrides/*.py (0.5.23)
+and server_args.py, _handle_model_specific_adjustments (0.5.12).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendDefault:
+    """Backend on Hopper (SM 9.x), data-centre Blackwell (SM 10.x) and everything else."""
+
+    hopper: str | None = None
+    sm100: str | None = None
+    other: str | None = None
+
+
+_EVERYWHERE_TRITON = BackendDefault(hopper="triton", sm100="triton", other="triton")
+_SM100_TRITON = BackendDefault(sm100="triton")
+_SM100_FLASHINFER = BackendDefault(sm100="flashinfer")
+_SM100_TRTLLM_MLA = BackendDefault(sm100="trtllm_mla")
+_FA3_ELSE_TRITON = BackendDefault(hopper="fa3", sm100="trtllm_mha", other="triton")
+_FA3_SINCE_AMPERE = BackendDefault(hopper="fa3", sm100="trtllm_mha", other="fa3")
+_FA4_ELSE_TRITON = BackendDefault(hopper="fa4", sm100="fa4", other="triton")
+
+_DEEPSEEK = (
+    "DeepseekV3ForCausalLM",
+    "DeepseekV32ForCausalLM",
+    "GlmMoeDsaForCausalLM",
+    "KimiK25ForConditionalGeneration",
+    "MistralLarge3ForCausalLM",
+    "PixtralForConditionalGeneration",
+)
+_BOTH = {
+    "GptOssForCausalLM": _FA3_ELSE_TRITON,
+    "Llama4ForConditionalGeneration": _FA3_ELSE_TRITON,
+    "Llama4ForCausalLM": _FA3_ELSE_TRITON,
+    "Olmo2ForCausalLM": _FA3_SINCE_AMPERE,
+    "FalconH1ForCausalLM": _SM100_TRITON,
+    "JetNemotronForCausalLM": _SM100_TRITON,
+    "JetVLMForConditionalGeneration": _SM100_TRITON,
+    "MiniCPMV4_6ForConditionalGeneration": _SM100_TRITON,
+    "Lfm2ForCausalLM": _SM100_FLASHINFER,
+    **dict.fromkeys(_DEEPSEEK, _SM100_TRTLLM_MLA),
+}
+
+BACKENDS_0_5_12 = {
+    **_BOTH,
+    "Gemma4ForConditionalGeneration": _EVERYWHERE_TRITON,
+    "GraniteMoeHybridForCausalLM": _SM100_TRITON,
+    "NemotronHForCausalLM": _SM100_FLASHINFER,
+}
+
+_GEMMA4 = BackendDefault(hopper="triton", sm100="trtllm_mha", other="triton")
+BACKENDS_0_5_23 = {
+    **_BOTH,
+    **dict.fromkeys(
+        ("Gemma4ForCausalLM", "Gemma4ForConditionalGeneration", "Gemma4UnifiedForConditionalGeneration"),
+        _GEMMA4,
+    ),
+    **dict.fromkeys(
+        ("Dots3NoteForCausalLM", "HYV4ForCausalLM", "LongcatFlashForCausalLM"), _SM100_TRTLLM_MLA
+    ),
+    "Glm5NextForConditionalGeneration": _SM100_TRTLLM_MLA,
+    "DiffusionGemmaForBlockDiffusion": _EVERYWHERE_TRITON,
+    "EmbeddingGemma2Model": _EVERYWHERE_TRITON,
+    "BeamForCausalLM": BackendDefault(hopper="trtllm_mha", sm100="trtllm_mha"),
+    "GraniteMoeHybridForCausalLM": _SM100_FLASHINFER,
+    "InklingForConditionalGeneration": _FA4_ELSE_TRITON,
+    "KimiK3ForConditionalGeneration": _SM100_TRTLLM_MLA,
+    "Lfm2MoeForCausalLM": _SM100_FLASHINFER,
+    "MiMoV2ForCausalLM": BackendDefault(sm100="fa4"),
+    "MiMoV2FlashForCausalLM": BackendDefault(sm100="fa4"),
+    "MiniCPMV4_7ForConditionalGeneration": _SM100_TRITON,
+    "MiniMaxM3SparseForCausalLM": BackendDefault(hopper="fa3", sm100="fa4"),
+    "MiniMaxM3SparseForConditionalGeneration": BackendDefault(hopper="fa3", sm100="fa4"),
+}
+
+# Hybrids that follow the general SM100 choice only where their state cache allows pages
+# (model_overrides/qwen3_5.py; the same branch in 0.5.12), else triton.
+PAGED_STATE_HYBRIDS = frozenset(
+    """
+    InternS2MobiusForConditionalGeneration InternS2PreviewForConditionalGeneration Qwen3NextForCausalLM
+    Qwen3_5ForConditionalGeneration Qwen3_5MoeForConditionalGeneration
+    """.split()
+)

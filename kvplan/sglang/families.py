@@ -1,0 +1,106 @@
+"""Model classes by the treatment they get, version by version (paths under sglang/srt/)."""
+
+from __future__ import annotations
+
+# configs/model_config.py, is_deepseek_v4.
+DSV4 = frozenset({"DeepseekV4ForCausalLM", "DeepseekV4ForCausalLMNextN", "DeepseekV4ForCausalLMDSpark"})
+
+# configs/model_config.py, is_deepseek_nsa (0.5.12) and is_deepseek_dsa (0.5.23); index_topk must be set.
+DSA_0_5_12 = frozenset(
+    """
+    DeepseekV32ForCausalLM DeepseekV3ForCausalLM DeepseekV3ForCausalLMNextN GlmMoeDsaForCausalLM
+    MistralLarge3ForCausalLM PixtralForConditionalGeneration
+    """.split()
+)
+DSA_0_5_23 = DSA_0_5_12 | frozenset(
+    """
+    Dots3NoteForCausalLM Dots3NoteForCausalLMNextN Glm5NextForConditionalGeneration
+    Glm5NextForConditionalGenerationNextN GlmMoeDsaForCausalLMNextN HYV4ForCausalLM HYV4ForCausalLMNextN
+    LongcatFlashForCausalLM LongcatFlashForCausalLMNextN
+    """.split()
+)
+
+# configs/model_config.py, _derive_model_shapes: MLA goes by name alone.
+MLA_0_5_12 = frozenset(
+    """
+    BailingMoeForCausalLMNextN BailingMoeV2_5ForCausalLM DeepseekV2ForCausalLM DeepseekV32ForCausalLM
+    DeepseekV3ForCausalLM DeepseekV3ForCausalLMNextN DeepseekVL2ForCausalLM DotsVLMForCausalLM
+    Eagle3DeepseekV2ForCausalLM Glm4MoeLiteForCausalLM GlmMoeDsaForCausalLM KimiK25ForConditionalGeneration
+    KimiLinearForCausalLM KimiVLForConditionalGeneration LongcatFlashForCausalLM
+    LongcatFlashForCausalLMNextN MiniCPM3ForCausalLM MistralLarge3ForCausalLM
+    MistralLarge3ForCausalLMEagle PixtralForConditionalGeneration SarvamMLAForCausalLM
+    """.split()
+)
+MLA_0_5_23 = MLA_0_5_12 | frozenset(
+    """
+    BailingMoeV3ForCausalLM BailingMoeV3VLForConditionalGeneration Dots3NoteForCausalLM
+    Dots3NoteForCausalLMNextN GigaChat35ForCausalLM GigaChat35ForCausalLMNextN Glm4MoeLiteForCausalLMNextN
+    Glm5NextForConditionalGeneration Glm5NextForConditionalGenerationNextN GlmMoeDsaForCausalLMNextN
+    HYV4ForCausalLM HYV4ForCausalLMNextN KimiK3ForConditionalGeneration KimiK3LinearForCausalLM
+    """.split()
+)
+
+# configs/model_config.py, is_hybrid_swa_model.
+HYBRID_SWA_0_5_12 = DSV4 | frozenset(
+    """
+    Gemma4ForCausalLM Gemma4ForConditionalGeneration GptOssForCausalLM LagunaForCausalLM
+    Llama4ForConditionalGeneration MiMoV2FlashForCausalLM MiMoV2ForCausalLM MiMoV2MTP Step3p5ForCausalLM
+    Step3p5MTP
+    """.split()
+)
+HYBRID_SWA_0_5_23 = HYBRID_SWA_0_5_12 | frozenset(
+    """
+    BeamForCausalLM DiffusionGemmaForBlockDiffusion EmbeddingGemma2Model
+    Gemma4UnifiedForConditionalGeneration GraniteMoeSWAForCausalLM GraniteSWAForCausalLM
+    IQuestQ1ForCausalLM IQuestQ1MTP InklingForConditionalGeneration InklingForConditionalGenerationMTP
+    MellumForCausalLM MuseGlimmerForCausalLM MuseGlimmerForConditionalGeneration
+    Step3p7ForConditionalGeneration UnlimitedOCRForCausalLM
+    """.split()
+)
+
+# Classes whose window the engine takes as exclusive, one less than the config says
+# (models/*.py, get_attention_sliding_window_size).
+EXCLUSIVE_WINDOW = frozenset(
+    """
+    BeamForCausalLM DiffusionGemmaForBlockDiffusion Gemma4ForCausalLM Gemma4ForConditionalGeneration
+    Gemma4UnifiedForConditionalGeneration GptOssForCausalLM MellumForCausalLM MuseGlimmerForCausalLM
+    MuseGlimmerForConditionalGeneration
+    """.split()
+)
+
+# configs/model_config.py, piecewise_cuda_graph_disabled_model_archs (0.5.12).
+NO_PREFILL_GRAPH_0_5_12 = frozenset(
+    """
+    BailingMoeV2_5ForCausalLM DeepseekV32ForCausalLM DeepseekV4ForCausalLM DeepseekV4ForCausalLMNextN
+    GlmMoeDsaForCausalLM LLaDAModelLM Qwen3NextForCausalLM
+    """.split()
+)
+
+# arg_groups/overrides.py (0.5.23), _MAMBA_EXTRA_BUFFER_ARCHS; the others keep no tracking slots.
+EXTRA_BUFFER_0_5_23 = frozenset(
+    """
+    BailingMoeV2_5ForCausalLM BailingMoeV3ForCausalLM BailingMoeV3VLForConditionalGeneration
+    FalconH1ForCausalLM Glm5NextForConditionalGeneration GraniteMoeHybridForCausalLM
+    InklingForConditionalGeneration InternS2PreviewForConditionalGeneration KimiK3ForConditionalGeneration
+    KimiLinearForCausalLM MiniCPMV4_6ForConditionalGeneration MiniCPMV4_7ForConditionalGeneration
+    NemotronHForCausalLM NemotronHPuzzleForCausalLM NemotronH_Omni_Reasoning_V3 Qwen3NextForCausalLM
+    Qwen3_5ForCausalLM Qwen3_5ForConditionalGeneration Qwen3_5MoeForCausalLM
+    Qwen3_5MoeForConditionalGeneration Qwen4ExpForConditionalGeneration
+    """.split()
+)
+# arg_groups/overrides.py (0.5.23), _MAMBA_RADIX_CACHE_ARCHS: the strategy is resolved for these.
+RADIX_STATE_0_5_23 = EXTRA_BUFFER_0_5_23 - {"InklingForConditionalGeneration"} | frozenset(
+    """
+    InternS2MobiusForConditionalGeneration JetNemotronForCausalLM JetVLMForConditionalGeneration
+    Lfm2ForCausalLM Lfm2MoeForCausalLM ZayaForCausalLM
+    """.split()
+)
+# server_args.py (0.5.12), _handle_mamba_radix_cache(support_mamba_cache=False).
+NO_RADIX_0_5_12 = frozenset({"BailingMoeV2_5ForCausalLM", "KimiLinearForCausalLM"})
+
+# Multi-layer attention sinks rule out FlashInfer (configs/model_config.py, SWA_SINK_ARCHS).
+SINKS = frozenset(
+    """
+    GptOssForCausalLM GraniteMoeSWAForCausalLM GraniteSWAForCausalLM IQuestQ1ForCausalLM IQuestQ1MTP
+    """.split()
+)

@@ -1,0 +1,123 @@
+"""The default of --mem-fraction-static: what the engine keeps free for activations and CUDA graphs.
+
+Source: arg_groups/memory_hook.py, handle_gpu_memory_settings (0.5.23); server_args.py,
+_handle_gpu_memory_settings (0.5.12). The engine computes it in double precision from MiB; the same
+operations follow here in the same order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kvplan.architecture import Vision
+from kvplan.deployment import Deployment
+from kvplan.hardware import Gpu
+from kvplan.sglang.model import EngineModel
+from kvplan.sglang.rules import MemoryTier, Rules
+
+_METADATA_MIB = 512
+_MIB_PER_PREFILL_TOKEN = 1.5
+_LEAST_PREFILL_TOKENS = 2048
+_LARGE_GPU_MIB = 60 * 1024
+_LARGE_GPU_RESERVE_MIB = 10 * 1024
+_MIB_PER_GRAPH_BATCH = 2
+_MLA_PREFILL_GRAPH_MIB = 1.5 * 1024
+_MIB_PER_PREFILL_GRAPH = 8
+# A vision tower takes 5 % of the fraction, and more or less than that by its size against ViT-L/14.
+_VISION_FACTOR = 0.95
+_VISION_LAYERS, _VISION_HIDDEN = 24, 1024
+_VISION_SENSITIVITY = 0.1
+_VISION_BOUNDS = (0.8, 1.05)
+# Llama-2 checkpoints capture prefill graphs up to this many tokens only, told by the path.
+_LLAMA2_GRAPH_TOKENS = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySettings:
+    """Prefill chunk in tokens and the fraction of free memory that weights and pools may take."""
+
+    chunked_prefill_size: int
+    mem_fraction_static: float
+
+
+def memory_settings(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules) -> MemorySettings:
+    """Chunk and fraction, each the user's where given."""
+    tier = next(tier for tier in rules.tiers if gpu.memory_mib < tier.below_mib)
+    chunk = deployment.chunked_prefill_size or tier.chunked_prefill_size
+    fraction = deployment.mem_fraction_static
+    if fraction is None:
+        fraction = _default_fraction(model, deployment, gpu, rules, tier, chunk)
+    return MemorySettings(chunked_prefill_size=chunk, mem_fraction_static=fraction)
+
+
+def _default_fraction(
+    model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules, tier: MemoryTier, chunk: int
+) -> float:
+    batch = tier.graph_batch if deployment.tp < 4 else tier.graph_batch_from_tp4
+    if rules.running_requests_lower_graph_batch and deployment.max_running_requests is not None:
+        batch = min(batch, deployment.max_running_requests)
+    reserved: float = _METADATA_MIB
+    reserved += max(chunk, _LEAST_PREFILL_TOKENS) * _MIB_PER_PREFILL_TOKEN
+    reserved += deployment.tp * deployment.pp / 8 * 1024
+    reserved += _graph_reserve(model, deployment, rules, batch, chunk)
+    if gpu.memory_mib > _LARGE_GPU_MIB:
+        reserved = max(reserved, _LARGE_GPU_RESERVE_MIB)
+    if deployment.speculative_algorithm is not None:
+        reserved += rules.draft_headroom_mib
+    fraction = round((gpu.memory_mib - reserved) / gpu.memory_mib, 3)
+    vision = model.architecture.vision
+    if model.multimodal and vision is not None:
+        return fraction * _VISION_FACTOR * _vision_adjustment(vision)
+    return fraction
+
+
+def _graph_reserve(model: EngineModel, deployment: Deployment, rules: Rules, batch: int, chunk: int) -> float:
+    reserved: float = batch * _MIB_PER_GRAPH_BATCH
+    if deployment.attention_dp > 1 or deployment.enable_dp_attention:
+        reserved += batch * deployment.attention_dp * 3
+        if batch > 300:
+            reserved += batch * deployment.attention_dp * 1.5
+    if _captures_prefill(model, deployment, rules):
+        if model.mla:
+            reserved += _MLA_PREFILL_GRAPH_MIB
+        else:
+            reserved += len(_prefill_graphs(model, deployment, chunk)) * _MIB_PER_PREFILL_GRAPH
+    return reserved
+
+
+def _captures_prefill(model: EngineModel, deployment: Deployment, rules: Rules) -> bool:
+    """Source: cuda_graph_hook.disable_breakable_cudagraph_if_incompatible; _handle_piecewise_cuda_graph."""
+    if deployment.pp > 1 or model.name in rules.no_prefill_graph:
+        return False
+    if not rules.prefill_graph_with_attention_dp:
+        return not model.multimodal and not deployment.enable_dp_attention
+    kda = "kda" in model.architecture.kinds and model.name != "Glm5NextForConditionalGeneration"
+    if kda or model.dsv4 or deployment.dcp > 1:
+        return False
+    return not model.multimodal or model.name in rules.multimodal_prefill_graph
+
+
+def _prefill_graphs(model: EngineModel, deployment: Deployment, chunk: int) -> list[int]:
+    most = chunk
+    if deployment.max_total_tokens is not None:
+        most = min(most, deployment.max_total_tokens)
+    source = model.architecture.source
+    if "llama-2" in source.location.lower() or "llama-2" in model.architecture.id.lower():
+        most = min(most, _LLAMA2_GRAPH_TOKENS)
+    sizes = [
+        *range(4, 33, 4),
+        *range(48, 257, 16),
+        *range(288, 513, 32),
+        *range(576, 1025, 64),
+        *range(1280, 4097, 256),
+        *range(4608, most + 1, 512),
+    ]
+    return [size for size in sizes if size <= most]
+
+
+def _vision_adjustment(vision: Vision) -> float:
+    layers = _VISION_LAYERS if vision.layers is None else vision.layers
+    hidden = _VISION_HIDDEN if vision.hidden_size is None else vision.hidden_size
+    complexity = layers * hidden**2 / (_VISION_LAYERS * _VISION_HIDDEN**2)
+    low, high = _VISION_BOUNDS
+    return max(low, min(high, 1.0 - _VISION_SENSITIVITY * (complexity - 1.0)))

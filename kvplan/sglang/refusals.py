@@ -1,0 +1,113 @@
+"""Deployments at which the engine stops before any pool is sized, with its reason and what helps."""
+
+from __future__ import annotations
+
+from kvplan.deployment import Deployment
+from kvplan.errors import bad_option, refused
+from kvplan.hardware import Gpu
+from kvplan.sglang.model import EngineModel
+from kvplan.sglang.rules import Rules
+
+FP4_MHA_BACKENDS = ("triton", "torch_native", "flex_attention", "trtllm_mha")
+FP4_FA4_DECODE_BACKENDS = ("triton", "torch_native", "flex_attention")
+
+
+def refuse_unsupported(model: EngineModel, deployment: Deployment, rules: Rules) -> None:
+    """The model's class is not in the registry of this version."""
+    if not model.supported and not deployment.assume_supported:
+        raise refused(
+            f"SGLang {rules.version} has no model class {model.architecture.architecture}",
+            "--assume-supported plans it all the same",
+        )
+
+
+def refuse_parallelism(model: EngineModel, deployment: Deployment, rules: Rules) -> None:
+    """Heads, states or projections that can't be split the way the deployment asks."""
+    attention_tp = deployment.attention_tp
+    architecture = model.architecture
+    heads = architecture.attention_heads
+    if heads is not None and heads % attention_tp:
+        raise bad_option(
+            "tp", f"{heads} attention heads can't be split over {attention_tp} GPUs", _divisors(heads)
+        )
+    for state, _ in architecture.states:
+        what = state.undivided(attention_tp)
+        if what is not None:
+            raise refused(f"{what} can't be split over {attention_tp} GPUs", "another --tp")
+    expected = architecture.fused_qkv_tp
+    if expected is not None and attention_tp != expected:
+        # configs/model_config.py, get_mimo_v2_fused_qkv_expected_tp_size.
+        raise refused(
+            f"{model.name} has fused projections for an attention TP of {expected}, not {attention_tp}",
+            f"--tp {expected}, or a larger --tp with --enable-dp-attention and --dp tp/{expected}",
+        )
+    if architecture.model_type == "deepseek_v41":
+        _refuse_v41(deployment)
+    if len(architecture.layers) < deployment.pp:
+        raise bad_option("pp", f"{len(architecture.layers)} layers don't fill {deployment.pp} stages")
+
+
+def _divisors(heads: int) -> str:
+    fitting = [str(tp) for tp in (1, 2, 4, 5, 8, 16, 32) if heads % tp == 0]
+    return f"--tp {', '.join(fitting)} would do"
+
+
+def _refuse_v41(deployment: Deployment) -> None:
+    # arg_groups/deepseek_v4_hook.py (0.5.23).
+    if deployment.pp > 1:
+        raise refused("DeepSeek-V4.1 has no pipeline parallelism yet", "--pp 1 with a larger --tp")
+    if deployment.speculative_algorithm not in (None, "DSPARK"):
+        raise refused("DeepSeek-V4.1 drafts with DSPARK only", "leave --speculative-algorithm out")
+
+
+def refuse_context(model: EngineModel, deployment: Deployment) -> None:
+    """A longer context than the config allows (configs/model_config.py, _derive_context_length)."""
+    longest = model.architecture.context_length
+    asked = deployment.context_length
+    if longest is not None and asked is not None and asked > longest:
+        raise refused(
+            f"--context-length {asked} is above the model's {longest}",
+            f"--context-length {longest}, or SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1 for the server",
+        )
+
+
+def refuse_kv_format(
+    model: EngineModel, deployment: Deployment, flag: str, backend: str, gpu: Gpu, rules: Rules
+) -> None:
+    """KV formats that the GPU or the attention backend can't read (arg_groups/kv_cache_hook.py)."""
+    if flag == "mxfp8" and not gpu.is_blackwell:
+        raise refused("mxfp8 KV needs a Blackwell GPU", "--kv-cache-dtype fp8_e4m3")
+    if flag == "nvfp4" and not gpu.is_blackwell:
+        raise refused("nvfp4 KV needs a Blackwell GPU", "--kv-cache-dtype fp4_mx_block16")
+    if flag in rules.fp4_flags:
+        _refuse_fp4(model, backend, rules)
+    if backend == "trtllm_mla":
+        _refuse_trtllm_mla(deployment, gpu, rules)
+    if backend == "triton" and model.name == "NemotronHForCausalLM":
+        raise refused(
+            "NemotronH does not run on the triton backend: its first layer may not be attention",
+            "another --attention-backend",
+        )
+
+
+def _refuse_fp4(model: EngineModel, backend: str, rules: Rules) -> None:
+    if model.mla:
+        allowed = rules.fp4_mla_backends
+    else:
+        allowed = FP4_FA4_DECODE_BACKENDS if backend == "fa4" else FP4_MHA_BACKENDS
+    if backend not in allowed:
+        raise refused(
+            f"FP4 KV is not read by the {backend} backend", f"--attention-backend {' or '.join(allowed)}"
+        )
+
+
+def _refuse_trtllm_mla(deployment: Deployment, gpu: Gpu, rules: Rules) -> None:
+    # overrides.py, _mla_kv_cache_dtype_checks: the spelling "bfloat16" is refused, "bf16" is not.
+    if not gpu.is_blackwell:
+        raise refused("the trtllm_mla backend needs a Blackwell GPU", "another --attention-backend")
+    allowed = ("auto", "bf16", "fp8_e4m3", *(rules.fp4_flags & {"fp4_e2m1"}))
+    if deployment.kv_cache_dtype not in allowed:
+        raise refused(
+            f"the trtllm_mla backend takes {', '.join(allowed)} KV, not {deployment.kv_cache_dtype}",
+            "--kv-cache-dtype fp8_e4m3, or --attention-backend flashinfer",
+        )

@@ -1,0 +1,173 @@
+"""One rule set per SGLang version: lists, defaults and switches. A further version is one more entry.
+
+Paths in comments are under sglang/srt/ of that version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kvplan.dtypes import KvFormat
+from kvplan.errors import bad_option
+from kvplan.sglang import families, model_classes, registry
+from kvplan.sglang.backend_defaults import BACKENDS_0_5_12, BACKENDS_0_5_23, BackendDefault
+
+BF16 = KvFormat(dtype="bfloat16")
+FP8_E4M3 = KvFormat(dtype="float8_e4m3fn")
+FP8_E5M2 = KvFormat(dtype="float8_e5m2")
+# One scale byte per 16 FP4 values (layers/quantization/fp4_kv_cache_quant_method.py).
+FP4_BLOCK_16 = KvFormat(dtype="float4_e2m1fn_x2", scale_block=16, scale_bytes=1)
+# One scale byte per 32 FP8 values (model_executor/pool_configurator.py, scale_block_size).
+MXFP8 = KvFormat(dtype="float8_e4m3fn", scale_block=32, scale_bytes=1)
+
+_COMMON_FORMATS = {"bf16": BF16, "bfloat16": BF16, "fp8_e4m3": FP8_E4M3, "fp8_e5m2": FP8_E5M2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryTier:
+    """Defaults for GPUs below `below_mib`: prefill chunk, decode graph batch below and from TP 4."""
+
+    below_mib: float
+    chunked_prefill_size: int
+    graph_batch: int
+    graph_batch_from_tp4: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What a version of SGLang does; see the two instances for the source of each value."""
+
+    version: str
+    registry: frozenset[str]
+    formats: Mapping[str, KvFormat]
+    fp4_flags: frozenset[str]
+    hybrid_swa: frozenset[str]
+    mla: frozenset[str]
+    dsa: frozenset[str]
+    multimodal: frozenset[str]
+    multimodal_prefill_graph: frozenset[str]
+    no_prefill_graph: frozenset[str]
+    drops_quant_config: frozenset[str]
+    sized_for_all_stages: frozenset[str]
+    kv_algo_methods: frozenset[str]
+    trtllm_mha_pages: frozenset[int]
+    fp4_mla_backends: tuple[str, ...]
+    tiers: tuple[MemoryTier, ...]
+    draft_headroom_mib: int
+    mla_prefill_graph_tokens: int
+    running_requests_lower_graph_batch: bool
+    prefill_graph_with_attention_dp: bool
+    dsa_cell_follows_row: bool
+    dsa_elides_shared_index: bool
+    charges_state_padding_slot: bool
+    state_follows_pipeline_stage: bool
+    draft_in_cell: bool
+    extra_buffer_strategy: bool
+    request_cap_for_swa: bool
+    checks_swa_floor: bool
+    dsv4_fixed_states: bool
+    requested_below_estimate: bool
+    fa4_for_asymmetric: bool
+    backends: Mapping[str, BackendDefault]
+    alias: Mapping[str, str] = field(default_factory=dict)
+
+
+_GIB_TIERS = (20 * 1024, 35 * 1024, 60 * 1024, 160 * 1024, float("inf"))
+
+
+def _tiers(second: tuple[int, int, int]) -> tuple[MemoryTier, ...]:
+    # server_args.py / arg_groups/memory_hook.py, handle_gpu_memory_settings: only the second tier changed.
+    rows = ((2048, 8, 8), second, (4096, 32, 160), (8192, 256, 512), (16384, 512, 512))
+    return tuple(
+        MemoryTier(below_mib=limit, chunked_prefill_size=chunk, graph_batch=low, graph_batch_from_tp4=high)
+        for limit, (chunk, low, high) in zip(_GIB_TIERS, rows, strict=True)
+    )
+
+
+V0_5_12 = Rules(
+    version="0.5.12",
+    registry=registry.REGISTRY_0_5_12,
+    formats={**_COMMON_FORMATS, "fp4_e2m1": FP4_BLOCK_16},
+    fp4_flags=frozenset({"fp4_e2m1"}),
+    hybrid_swa=families.HYBRID_SWA_0_5_12,
+    mla=families.MLA_0_5_12,
+    dsa=families.DSA_0_5_12,
+    multimodal=model_classes.MULTIMODAL_0_5_12,
+    multimodal_prefill_graph=frozenset(),
+    no_prefill_graph=families.NO_PREFILL_GRAPH_0_5_12,
+    drops_quant_config=frozenset(),
+    sized_for_all_stages=frozenset(),
+    kv_algo_methods=frozenset({"modelopt"}),
+    trtllm_mha_pages=frozenset({16, 32, 64}),
+    fp4_mla_backends=("cutlass_mla", "flashinfer", "trtllm_mla", "flashmla"),
+    tiers=_tiers((2048, 24, 80)),
+    draft_headroom_mib=4 * 1024,
+    mla_prefill_graph_tokens=2048,
+    running_requests_lower_graph_batch=False,
+    prefill_graph_with_attention_dp=False,
+    dsa_cell_follows_row=False,
+    dsa_elides_shared_index=False,
+    charges_state_padding_slot=False,
+    state_follows_pipeline_stage=False,
+    draft_in_cell=False,
+    extra_buffer_strategy=False,
+    request_cap_for_swa=False,
+    checks_swa_floor=False,
+    dsv4_fixed_states=False,
+    requested_below_estimate=True,
+    fa4_for_asymmetric=False,
+    backends=BACKENDS_0_5_12,
+    alias={"Olmo3ForCausalLM": "Olmo2ForCausalLM"},
+)
+
+V0_5_23 = Rules(
+    version="0.5.23",
+    registry=registry.REGISTRY_0_5_23,
+    formats={**_COMMON_FORMATS, "mxfp8": MXFP8, "nvfp4": FP4_BLOCK_16, "fp4_mx_block16": FP4_BLOCK_16},
+    fp4_flags=frozenset({"nvfp4", "fp4_mx_block16"}),
+    hybrid_swa=families.HYBRID_SWA_0_5_23,
+    mla=families.MLA_0_5_23,
+    dsa=families.DSA_0_5_23,
+    multimodal=model_classes.MULTIMODAL_0_5_23,
+    multimodal_prefill_graph=model_classes.MULTIMODAL_PREFILL_GRAPH_0_5_23,
+    no_prefill_graph=frozenset(),
+    drops_quant_config=model_classes.DROPS_QUANT_CONFIG_0_5_23,
+    sized_for_all_stages=model_classes.SIZED_FOR_ALL_STAGES_0_5_23,
+    kv_algo_methods=frozenset({"modelopt", "compressed-tensors", "fp8"}),
+    trtllm_mha_pages=frozenset({16, 32, 64, 128}),
+    fp4_mla_backends=("flashinfer", "trtllm_mla"),
+    tiers=_tiers((4096, 48, 160)),
+    draft_headroom_mib=0,
+    mla_prefill_graph_tokens=8192,
+    running_requests_lower_graph_batch=True,
+    prefill_graph_with_attention_dp=True,
+    dsa_cell_follows_row=True,
+    dsa_elides_shared_index=True,
+    charges_state_padding_slot=True,
+    state_follows_pipeline_stage=True,
+    draft_in_cell=True,
+    extra_buffer_strategy=True,
+    request_cap_for_swa=True,
+    checks_swa_floor=True,
+    dsv4_fixed_states=True,
+    requested_below_estimate=False,
+    fa4_for_asymmetric=True,
+    backends=BACKENDS_0_5_23,
+    alias={
+        "Olmo3ForCausalLM": "Olmo2ForCausalLM",
+        "DeepseekV41ForCausalLM": "DeepseekV4ForCausalLM",
+        "DeepseekOCR2ForCausalLM": "DeepseekOCRForCausalLM",
+    },
+)
+
+RULE_SETS: dict[str, Rules] = {rules.version: rules for rules in (V0_5_12, V0_5_23)}
+
+
+def rules_for(version: str) -> Rules:
+    """The rule set of a version; InputError for one that kvplan does not have."""
+    found = RULE_SETS.get(version)
+    if found is None:
+        known = ", ".join(RULE_SETS)
+        raise bad_option("engine_version", f"no rules for SGLang {version!r}", f"known: {known}")
+    return found

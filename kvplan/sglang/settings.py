@@ -1,0 +1,135 @@
+"""Everything the pools need to know of a deployment, after the engine's own rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kvplan.deployment import Deployment
+from kvplan.dtypes import KvFormat
+from kvplan.hardware import Gpu, gpu_by_name
+from kvplan.layers import Storage
+from kvplan.sglang import backend as backends
+from kvplan.sglang import kv_dtype, refusals
+from kvplan.sglang.memory_fraction import MemorySettings, memory_settings
+from kvplan.sglang.model import EngineModel
+from kvplan.sglang.rules import Rules
+from kvplan.sglang.state_cache import StateCache, state_cache
+
+# schedule defaults (arg_groups/fields/schedule.py; kv_cache_hook.py).
+SWA_RATIO = 0.8
+DSV4_SWA_RATIO = 0.1
+INKLING_RATIO = 0.1
+STATE_RATIO = 0.9
+# speculative_hook.py and deepseek_v4_hook.py: running requests where the user gives none.
+SPECULATIVE_REQUESTS = 48
+DSV4_REQUESTS = 256
+# utils/hf_transformers/common.py, get_context_length, where the config names no length.
+UNNAMED_CONTEXT = 2048
+# mem_cache/sparsity/factory.py: host slots per device slot under HiSparse.
+HISPARSE_RATIO = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One resolved server start; `requests` is --max-running-requests after defaults, for all DP ranks."""
+
+    model: EngineModel
+    deployment: Deployment
+    rules: Rules
+    gpu: Gpu
+    attention_tp: int
+    attention_dp: int
+    backend: str
+    page: int
+    flag: str
+    kv: KvFormat
+    memory: MemorySettings
+    states: StateCache
+    requests: int | None
+    swa_ratio: float
+    swa_ratio_given: bool
+    state_ratio: float
+    context: int
+    draft_tokens: int
+    draft_layers: int
+
+    @property
+    def storage(self) -> Storage:
+        """How layers are stored on one GPU."""
+        return Storage(
+            attention_tp=self.attention_tp, kv=self.kv, state_dtype=self.deployment.mamba_ssm_dtype
+        )
+
+    @property
+    def requests_per_rank(self) -> int | None:
+        """Running requests that one attention-DP rank is asked to hold."""
+        return None if self.requests is None else max(1, self.requests // self.attention_dp)
+
+    @property
+    def chunk(self) -> int:
+        """Prefill chunk of one rank: attention DP divides it."""
+        return self.memory.chunked_prefill_size // self.attention_dp
+
+    @property
+    def hisparse_ratio(self) -> int:
+        """Host slots per device slot."""
+        return HISPARSE_RATIO if self.deployment.enable_hisparse else 1
+
+
+def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rules) -> Settings:
+    """Apply the rules of one version; InputError or RefusedError where the engine would stop."""
+    gpu = gpu_by_name(gpu_name)
+    kv_dtype.check_flag(deployment, rules)
+    refusals.refuse_unsupported(model, deployment, rules)
+    refusals.refuse_parallelism(model, deployment, rules)
+    refusals.refuse_context(model, deployment)
+    states = state_cache(model, deployment, gpu, rules)
+    backend = backends.attention_backend(model, deployment, gpu, rules, states)
+    flag = kv_dtype.kv_flag(model, deployment, gpu, rules)
+    refusals.refuse_kv_format(model, deployment, flag, backend, gpu, rules)
+    ratio, given = _swa_ratio(model, deployment, rules)
+    speculative = deployment.speculative_algorithm is not None
+    return Settings(
+        model=model,
+        deployment=deployment,
+        rules=rules,
+        gpu=gpu,
+        attention_tp=deployment.attention_tp,
+        attention_dp=deployment.attention_dp,
+        backend=backend,
+        page=backends.page_size(model, deployment, backend, gpu, rules, states),
+        flag=flag,
+        kv=kv_dtype.kv_format(flag, model, rules),
+        memory=memory_settings(model, deployment, gpu, rules),
+        states=states,
+        requests=_requests(model, deployment),
+        swa_ratio=ratio,
+        swa_ratio_given=given,
+        state_ratio=_state_ratio(model, deployment),
+        context=deployment.context_length or model.architecture.context_length or UNNAMED_CONTEXT,
+        draft_tokens=(deployment.speculative_num_draft_tokens or 0) if speculative else 0,
+        draft_layers=(model.architecture.draft_layers or 0) if speculative else 0,
+    )
+
+
+def _requests(model: EngineModel, deployment: Deployment) -> int | None:
+    if deployment.max_running_requests is not None:
+        return deployment.max_running_requests
+    if model.dsv4:
+        return DSV4_REQUESTS
+    return SPECULATIVE_REQUESTS if deployment.speculative_algorithm is not None else None
+
+
+def _swa_ratio(model: EngineModel, deployment: Deployment, rules: Rules) -> tuple[float, bool]:
+    """The ratio, and whether the sizing counts it as given (V4's default does, V4.1's does not)."""
+    if deployment.swa_full_tokens_ratio is not None:
+        return deployment.swa_full_tokens_ratio, True
+    if model.dsv4:
+        return DSV4_SWA_RATIO, model.architecture.model_type != "deepseek_v41"
+    return (INKLING_RATIO if model.name.startswith("Inkling") else SWA_RATIO), False
+
+
+def _state_ratio(model: EngineModel, deployment: Deployment) -> float:
+    if deployment.mamba_full_memory_ratio is not None:
+        return deployment.mamba_full_memory_ratio
+    return INKLING_RATIO if model.name.startswith("Inkling") else STATE_RATIO

@@ -1,0 +1,32 @@
+"""Yes or no to what was asked."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from kvplan.cli.runs import unmet_request
+from tests import samples
+
+
+@pytest.mark.parametrize(
+    ("options", "requests", "said"),
+    [
+        ({}, 8, ""),
+        ({}, 0, ""),  # the default context: shown in the report, but nobody asked for it
+        ({}, None, ""),
+        ({"ctx": 100_000}, 1, ""),
+        ({"ctx": 100_000}, 0, "--ctx: not one request of 100,000 tokens fits"),
+        ({"concurrency": 8}, 8, ""),
+        ({"concurrency": 9}, 8, "--concurrency: 8 requests of 100,000 tokens fit at once, not 9"),
+        ({"concurrency": 16, "dp": 2}, 8, ""),
+        ({"concurrency": 17, "dp": 2}, 8, "--concurrency: 16 requests of 100,000 tokens fit at once, not 17"),
+    ],
+)
+def test_only_an_explicit_question_can_be_answered_with_no(
+    options: dict[str, int], requests: int | None, said: str
+) -> None:
+    plan = samples.llama(**options)
+    capacity = dataclasses.replace(plan.capacity, requests_at_context=requests)
+    assert unmet_request(dataclasses.replace(plan, capacity=capacity)) == said
