@@ -57,7 +57,8 @@ class Architecture:
     it (None where the config is silent), `context_length` what the engine derives (RoPE scaling
     included), `attention_heads` the query heads. `draft_layers`: MTP layers that ship with the model.
     `mtp_ratios`: entries of compress_ratios past the last layer, which belong to MTP. `loops`: how
-    often the stack is run, each time with a cache of its own. `assumed`: defaults that were used
+    often the stack is run, each time with a cache of its own. `nested_text`: the config nests its
+    language model; `modalities`: vision and audio, where it has parts for them. `assumed`: defaults that were used
     because the config leaves a value out. `notes`: remarks on the config.
     """
 
@@ -75,6 +76,8 @@ class Architecture:
     attention_sinks: bool = False
     fused_qkv_tp: int | None = None
     mtp_ratios: tuple[int, ...] = ()
+    nested_text: bool = False
+    modalities: tuple[str, ...] = ()
     vision: Vision | None = None
     quantization: Quantization | None = None
     weights_bytes: int | None = None

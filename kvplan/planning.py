@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import struct
 from fractions import Fraction
 
-from kvplan.architecture import Architecture
+from kvplan.architecture import Architecture, state_of
 from kvplan.deployment import Deployment
 from kvplan.hardware import ASSUMED_GPU
 from kvplan.layers import Layer, Storage
@@ -21,8 +22,7 @@ from kvplan.units import GIB
 
 # The context that a report assumes where none is asked for, or the model's own where that is shorter.
 DEFAULT_CONTEXT = 100_000
-# multimodal feature cache of a server (kv_cache_configurator.py, mm_runtime_reservation_gb): only with
-# CUDA feature transports, which are not the default.
+# Running requests where none are asked for (resolve_max_num_reqs).
 _LEAST_ESTIMATE, _MOST_ESTIMATE = 2048, 4096
 
 
@@ -75,9 +75,7 @@ def pipeline_stages(settings: Settings) -> list[Stage]:
 def stage_ranges(layers: int, stages: int) -> list[tuple[int, int]]:
     """First and past-the-last layer of each stage."""
     base, extra = divmod(layers, stages)
-    sizes = [base] * stages
-    for index in range(2, extra + 2):
-        sizes[-index] += 1
+    sizes = [base + (index >= stages - extra) for index in range(stages)]
     ends = [sum(sizes[: index + 1]) for index in range(stages)]
     return list(zip([0, *ends], ends, strict=False))
 
@@ -137,7 +135,7 @@ def _capacity(settings: Settings, link: Link, whole: Stage, stages: list[Stage])
         rest = _profiled_gib(settings)
         kv_bytes = int(rest * GIB)
     if settings.model.has_state:
-        state_pool = states.reserve(settings, whole, stages, rest)
+        state_pool = states.reserve(settings, whole, _state_shares(settings), rest)
         kv_bytes = int(state_pool.rest_gib * GIB)
     sizes = _sizes(settings, link, stages, kv_bytes)
     running = _running_requests(settings, sizes, state_pool)
@@ -160,12 +158,27 @@ def _capacity(settings: Settings, link: Link, whole: Stage, stages: list[Stage])
     )
 
 
+def _state_shares(settings: Settings) -> list[int]:
+    """State layers of each pipeline stage, by the layers it runs (not by those it is sized for)."""
+    layers = settings.model.architecture.layers
+    return [
+        sum(state_of(layer) is not None for layer in layers[start:end])
+        for start, end in stage_ranges(len(layers), settings.deployment.pp)
+    ]
+
+
 def _profiled_gib(settings: Settings) -> float:
     """Free after loading, less the share of free-before-loading that is not static, in GiB."""
-    before = settings.deployment.pre_model_load_gib or 0.0
+    deployment = settings.deployment
+    before = deployment.pre_model_load_gib or 0.0
     # The engine reads free memory in bytes and turns it into GiB.
-    free = int((settings.deployment.free_gib or 0.0) * GIB) / GIB
-    return free - before * (1 - settings.memory.mem_fraction_static)
+    free = float(int((deployment.free_gib or 0.0) * GIB))
+    if settings.rules.profile_rounds_to_float32 and deployment.tp * deployment.pp > 1:
+        free = struct.unpack("f", struct.pack("f", free))[0]
+    rest = free / GIB - before * (1 - settings.memory.mem_fraction_static)
+    if settings.model.multimodal and settings.rules.multimodal_reserve_mib:
+        return rest - settings.rules.multimodal_reserve_mib / 1024
+    return rest
 
 
 def _sizes(settings: Settings, link: Link, stages: list[Stage], kv_bytes: int) -> Sizes:

@@ -31,6 +31,7 @@ LLAMA = Architecture(
     architecture="LlamaForCausalLM",
     layers=(FullAttention(kv_heads=8, head_dim=128, v_head_dim=128),) * 32,
     attention_heads=32,
+    hidden_size=4_096,
     context_length=131_072,
     dtype="bfloat16",
     source=Source(

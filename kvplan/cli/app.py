@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kvplan import __version__
 from kvplan.cli import compare, export, models, schema, size
 from kvplan.cli.boundary import PROGRAM, BoundaryGroup
 from kvplan.cli.parameters import Debug
@@ -28,12 +29,7 @@ for command in (size.size, compare.compare, models.models, export.export, schema
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow to import
-
-        try:
-            typer.echo(f"{PROGRAM} {version(PROGRAM)}")
-        except PackageNotFoundError:
-            typer.echo(f"{PROGRAM}, run from its source without being installed")
+        typer.echo(f"{PROGRAM} {__version__}")
         raise typer.Exit
 
 

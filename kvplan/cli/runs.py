@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from kvplan.architecture import Architecture
 from kvplan.cli.output import show
 from kvplan.cli.progress import spinner
 from kvplan.deployment import Deployment
-from kvplan.errors import InputError, Problem, RefusedError, option_flag
+from kvplan.errors import InputError, KvplanError, Problem, RefusedError, option_flag
 from kvplan.loading import load
 from kvplan.plan import Plan
 from kvplan.planning import plan
@@ -38,9 +39,7 @@ def unmet_request(made: Plan) -> str:
         return f"--ctx: not one request of {context} fits"
     fitting = per_rank * ranks_of(made)
     if asked.concurrency is not None and fitting < asked.concurrency:
-        return (
-            f"--concurrency: {asked.concurrency:,} requests of {context} are asked, {fitting:,} fit at once"
-        )
+        return f"--concurrency: {fitting:,} requests of {context} fit at once, not {asked.concurrency:,}"
     return ""
 
 
@@ -52,19 +51,28 @@ def run_compare(
     output: str | None,
     source: str | None,
 ) -> None:
-    """Show every row that can be planned, then raise RefusedError for those that can't."""
+    """Show every row that fits, then raise RefusedError for the others.
+
+    Raises InputError, and shows nothing, where a row can't be planned at all.
+    """
+    found = load_all(dict.fromkeys(models), source)
+    rows = [(model, asked) for model in found for asked in settings]
     plans: list[Plan] = []
-    refused: list[Problem] = []
-    for model in load_all(dict.fromkeys(models), source):
-        for asked in settings:
-            try:
-                plans.append(plan(model, asked))
-            except RefusedError as error:
-                refused += [_about(problem, model, asked, settings) for problem in error.problems]
+    wrong: dict[Problem, list[str]] = {}
+    refused: dict[Problem, list[str]] = {}
+    for model, asked in rows:
+        try:
+            plans.append(plan(model, asked))
+        except KvplanError as error:
+            kind = refused if isinstance(error, RefusedError) else wrong
+            for problem in error.problems:
+                kind.setdefault(problem, []).append(_row_name(model, asked, settings))
+    if wrong:
+        raise InputError(_named(wrong, len(rows)))
     if plans:
         show(of_comparison(plans), chosen, output)
     if refused:
-        raise RefusedError(refused)
+        raise RefusedError(_named(refused, len(rows)))
 
 
 def load_all(references: Iterable[str], source: str | None) -> list[Architecture]:
@@ -81,15 +89,22 @@ def load_all(references: Iterable[str], source: str | None) -> list[Architecture
     return found
 
 
-def _about(
-    problem: Problem, model: Architecture, asked: Deployment, settings: Sequence[Deployment]
-) -> Problem:
-    """The problem with the model and the settings of its row in front."""
+def _row_name(model: Architecture, asked: Deployment, settings: Sequence[Deployment]) -> str:
+    """The model and the options that differ between the rows, as flags."""
     differing = [
         f"{option_flag(name)} {getattr(asked, name)}"
         for name in Deployment.__slots__
         if len({getattr(one, name) for one in settings}) > 1
     ]
-    row = " ".join([model.id, *differing])
-    where = ": ".join(part for part in (row, problem.file) if part)
-    return Problem(file=where, key=problem.key, what=problem.what, hint=problem.hint)
+    return " ".join([model.id, *differing])
+
+
+def _named(problems: Mapping[Problem, Sequence[str]], rows: int) -> list[Problem]:
+    """Each problem with the row that has it in front; once and without one where all rows have it."""
+    return [
+        problem
+        if len(names) == rows
+        else replace(problem, file=": ".join(filter(None, (name, problem.file))))
+        for problem, names in problems.items()
+        for name in (names if len(names) < rows else names[:1])
+    ]

@@ -6,8 +6,11 @@ from kvplan.layers import CompressedAttention
 from kvplan.sglang.settings import Settings
 from kvplan.units import ceil_div
 
-# Pages of packed rows are padded to a multiple of 576 bytes (layers/attention/dsv4/kv_layout.py, V4).
+# Row and page layouts (kernels/ops/attention/dsv4/kv_layout.py): pages are padded to the alignment.
+# V4.1 keeps 512 FP8 values with 16 scales, its ratio-1/2 rows 512 FP4 values with 32 scales.
 PAGE_ALIGN_BYTES = 576
+V41_ROW_BYTES, V41_ALIGN_BYTES = 512 + 16, 512
+V41_FP4_ROW_BYTES, V41_FP4_ALIGN_BYTES = 256 + 32, 256
 # C4 states overlap two blocks: 2 x 2 vectors per slot; C128 states hold 2 (CompressStatePool).
 C4_VECTORS = 4
 C128_VECTORS = 2
@@ -35,6 +38,21 @@ def ring_slots(ratio: int, draft_tokens: int) -> int:
     return speculative if draft_tokens else plain
 
 
-def padded_page_bytes(row_bytes: int, rows: int) -> int:
+def padded_page_bytes(row_bytes: int, rows: int, align_bytes: int = PAGE_ALIGN_BYTES) -> int:
     """Bytes of one page of `rows` packed rows."""
-    return ceil_div(row_bytes * rows, PAGE_ALIGN_BYTES) * PAGE_ALIGN_BYTES
+    return ceil_div(row_bytes * rows, align_bytes) * align_bytes
+
+
+def page_bytes(settings: Settings, ratio: int) -> int:
+    """Bytes of one page of a ratio's rows (0: the window) in the layout of the attention kernel.
+
+    MegaAttention's V4.1 layouts serve DeepSeek-V4.1 on SM100 without attention TP; all others read V4
+    rows (deepseek_v4_hook.py, _default_dsv4_attention_backend; select_dsv4_kv_layout).
+    """
+    rows = settings.page // (ratio or 1)
+    v41 = settings.model.architecture.model_type == "deepseek_v41"
+    if v41 and settings.gpu.is_sm100 and settings.attention_tp == 1 and settings.flag == "fp8_e4m3":
+        if ratio in (1, 2):
+            return padded_page_bytes(V41_FP4_ROW_BYTES, rows, V41_FP4_ALIGN_BYTES)
+        return padded_page_bytes(V41_ROW_BYTES, rows, V41_ALIGN_BYTES)
+    return padded_page_bytes(any_layer(settings).entry_bytes, rows)

@@ -16,7 +16,7 @@ from kvplan.pools.dsv4_shapes import (
     STATE_BYTES,
     any_layer,
     index_head_dim,
-    padded_page_bytes,
+    page_bytes,
     ring_slots,
 )
 from kvplan.pools.swa import refuse_small_window, request_cap
@@ -41,10 +41,9 @@ def _owners(stage: Stage) -> dict[int, int]:
     return {ratio: count for ratio, count in counts.items() if count}
 
 
-def _row_bytes(settings: Settings, ratio: int = 1) -> float:
+def _row_bytes(settings: Settings, ratio: int = 0) -> float:
     """Bytes of one packed row, its share of the page padding included."""
-    rows = settings.page // ratio
-    return padded_page_bytes(any_layer(settings).entry_bytes, rows) / rows
+    return page_bytes(settings, ratio) / (settings.page // (ratio or 1))
 
 
 def _index_fp4(settings: Settings) -> int:

@@ -85,11 +85,14 @@ def heads_on_gpu(settings: Settings, total: int) -> int:
 def _fp4_term(settings: Settings, heads: int, head_dim: int, v_head_dim: int, layers: int) -> Term:
     values = heads * (head_dim // 2) * layers * 2
     scales = heads * head_dim // FP4_BLOCK * layers * 2
-    return Term(
-        name="K and V in FP4",
-        bytes_per_token=values + scales,
-        formula=f"2 x {heads} KV heads x {layers} layers x {head_dim} x (1/2 + 1/{FP4_BLOCK} scales)",
-    )
+    formula = f"2 x {heads} KV heads x {layers} layers x {head_dim} x (1/2 + 1/{FP4_BLOCK} scales)"
+    workspace = 0
+    if settings.flag == "nvfp4" and settings.prefill_backend == "flashinfer":
+        # An FP8 copy of one layer for prefill, and on SM100 its own layout of the scales beside
+        # the one of decode (fp4_kv_cache_quant_method.py, NVFP4KVCacheMethod.compute_cell_size).
+        workspace = heads * head_dim * 2 + (scales if settings.gpu.is_sm100 else 0)
+        formula += f" + {workspace} prefill workspace"
+    return Term(name="K and V in FP4", bytes_per_token=values + scales + workspace, formula=formula)
 
 
 def _index_terms(settings: Settings, stage: Stage) -> list[Term]:
@@ -108,10 +111,11 @@ def _index_terms(settings: Settings, stage: Stage) -> list[Term]:
 
 
 def index_element_bytes(settings: Settings, layer: IndexedAttention) -> int:
-    """FP8 attention GEMMs (fp8_e4m3 KV with trtllm_mha on SM100) read an FP8 index, all others bf16.
+    """fp8_e4m3 KV has an FP8 index on Hopper and with trtllm_mha on SM100; all others keep bf16.
 
     Source: server_args.py, m3_fp8_attn_gemm_enabled; mem_cache/memory_pool.py,
     get_minimax_sparse_index_dtype.
     """
-    fp8 = settings.flag == "fp8_e4m3" and settings.backend == "trtllm_mha" and settings.gpu.is_sm100
+    gemm = settings.backend == "trtllm_mha" and settings.gpu.is_sm100
+    fp8 = settings.flag == "fp8_e4m3" and (gemm or settings.gpu.is_hopper)
     return 1 if fp8 else element_bytes(layer.index_dtype)

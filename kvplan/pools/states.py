@@ -31,23 +31,18 @@ def bytes_per_request(settings: Settings, stage: Stage) -> int:
     return sum(state_bytes(state, settings.storage) * count for state, count in stage.states)
 
 
-def reserve(settings: Settings, whole: Stage, stages: list[Stage], rest_gib: float) -> StatePool:
+def reserve(settings: Settings, whole: Stage, shares: list[int], rest_gib: float) -> StatePool:
     """Slots of the state pool and what is left for KV, in GiB.
 
-    `whole` is the model, `stages` its pipeline stages: each rank charges the largest stage's share.
+    `whole` is the model, `shares` the state layers of each pipeline stage: every rank charges the
+    largest share.
     """
     slot = bytes_per_request(settings, whole)
-    if settings.rules.state_follows_pipeline_stage and len(stages) > 1:
-        slot = int(slot * _largest_share(whole, stages))
+    if settings.rules.state_follows_pipeline_stage and len(shares) > 1:
+        slot = int(slot * (max(shares) / max(sum(shares), 1)))
     if settings.rules.charges_state_padding_slot:
         return _with_padding(settings, slot, rest_gib)
     return _without_padding(settings, slot, rest_gib)
-
-
-def _largest_share(whole: Stage, stages: list[Stage]) -> float:
-    layers = sum(count for _, count in whole.states)
-    largest = max(sum(count for _, count in stage.states) for stage in stages)
-    return largest / max(layers, 1)
 
 
 def _with_padding(settings: Settings, slot: int, rest: float) -> StatePool:

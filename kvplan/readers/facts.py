@@ -30,6 +30,17 @@ _CONTEXT_KEYS = (
     "n_ctx",
 )
 _MAX_CONTEXT = 1 << 40
+# Types whose vision part stays a plain mapping, so that its sizes are never found by attribute
+# (SGLang, configs/minimax_vl.py).
+_UNTYPED_VISION = frozenset({"minimax_m3_vl"})
+# Text types whose RoPE parameters stand per layer type, where SGLang's look-up of a factor finds none
+# (transformers, configuration_*.py).
+_ROPE_BY_LAYER_TYPE = frozenset(
+    """
+    beam deepseek_v4 gemma3_text gemma3n_text gemma4_text gemma4_unified_text laguna mellum mimo_v2_flash
+    olmo3 spark2_5 step3p5
+    """.split()
+)
 
 
 def context_length(reading: Reading) -> int | None:
@@ -44,16 +55,19 @@ def context_length(reading: Reading) -> int | None:
     else:
         length = config.integer(key, most=_MAX_CONTEXT)
     scaling = config.mapping("rope_scaling") or config.mapping("rope_parameters")
-    if length is None or scaling is None or "original_max_position_embeddings" in scaling:
+    if length is None or scaling is None or reading.model_type in _ROPE_BY_LAYER_TYPE:
         return length
-    if scaling.get("rope_type") == "llama3":
+    if "original_max_position_embeddings" in scaling or "llama3" in (
+        scaling.get("rope_type"),
+        scaling.get("type"),
+    ):
         return length
     return int(scaling.number("factor", default=1.0) * length)
 
 
 def dtype(reading: Reading) -> str | None:
     """The published dtype as torch names it, looked for in the text part and then in the whole file."""
-    for config in (reading.config, reading.outer):
+    for config in reversed(reading.parts):
         for key in ("dtype", "torch_dtype"):
             name = config.text(key)
             if name is not None and name != "auto":
@@ -64,15 +78,23 @@ def dtype(reading: Reading) -> str | None:
     return None
 
 
-def vision(outer: Config) -> Vision | None:
-    """Size of the vision tower, None without one."""
-    config = outer.mapping("vision_config")
-    if config is None:
+def vision(reading: Reading) -> Vision | None:
+    """Size of the vision tower, None without one; Kimi-K3 names it vt_*, and V4.1 has no such part."""
+    config = reading.outer.mapping("vision_config")
+    if config is None or reading.outer.get("model_type") == "deepseek_v41":
         return None
+    if reading.outer.get("model_type") in _UNTYPED_VISION:
+        return Vision()
+    defaults = reading.vision_defaults or {}
     return Vision(
-        layers=config.optional_integer("num_hidden_layers", least=0),
-        hidden_size=config.optional_integer("hidden_size"),
+        layers=_vision_size(config, defaults, "num_hidden_layers", "vt_num_hidden_layers"),
+        hidden_size=_vision_size(config, defaults, "hidden_size", "vt_hidden_size"),
     )
+
+
+def _vision_size(config: Config, defaults: Mapping[str, int], *keys: str) -> int | None:
+    size = config.optional_integer(*keys, least=0)
+    return defaults.get(keys[0]) if size is None else size
 
 
 def quantization(reading: Reading, beside: Mapping[str, Any] | None) -> Quantization | None:

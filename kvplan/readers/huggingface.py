@@ -49,7 +49,9 @@ def read(
         attention_sinks=facts.attention_sinks(reading),
         fused_qkv_tp=facts.fused_qkv_tp(reading),
         mtp_ratios=_mtp_ratios(reading, layers),
-        vision=facts.vision(config),
+        nested_text=reading.config is not config,
+        modalities=tuple(kind for kind in ("vision", "audio") if config.get(f"{kind}_config") is not None),
+        vision=facts.vision(reading),
         quantization=facts.quantization(reading, beside),
         source=source,
         assumed=tuple(reading.assumed),
@@ -78,19 +80,21 @@ def _refuse(config: Config, name: str | None) -> None:
 def _reading(config: Config, name: str) -> Reading:
     # LLaVA's own classes keep the language model's fields at the top level.
     flat = name.startswith("Llava") and name.endswith("ForCausalLM")
-    text = config if flat else _text_part(config)
+    parts = [config] if flat else _text_parts(config)
+    text = parts[-1]
     outer_type = config.text("model_type", default="") or ""
     inner_type = text.text("model_type", default="") or ""
     model_type = inner_type if text is not config and inner_type else text_type_of(outer_type)
-    return Reading(config=text, outer=config, architecture=name, model_type=model_type)
+    return Reading(config=text, outer=config, parts=tuple(parts), architecture=name, model_type=model_type)
 
 
-def _text_part(config: Config) -> Config:
+def _text_parts(config: Config) -> list[Config]:
+    """The whole config and the language model inside it, from the outermost to the innermost."""
     for key in _TEXT_PARTS:
         part = config.mapping(key)
         if part is not None:
-            return _text_part(part)
-    return config
+            return [config, *_text_parts(part)]
+    return [config]
 
 
 def _loops(reading: Reading) -> int:

@@ -43,17 +43,27 @@ def text_type_of(model_type: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A config being read: `config` is its text part, `outer` the whole file.
+    """A config being read: `config` is its text part, `outer` the whole file, `parts` from outer to inner.
 
     `assumed` and `notes` collect what the plan must show.
     """
 
     config: Config
     outer: Config
+    parts: tuple[Config, ...]
     architecture: str
     model_type: str
     assumed: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def vision_defaults(self) -> Mapping[str, int] | None:
+        """What the class of the vision part uses where a key is missing, None for a class without one."""
+        vision = self.outer.mapping("vision_config")
+        own = vision.get("model_type") if vision is not None else None
+        tables = _class_defaults()
+        found = tables["vision_parts"].get(own) or tables["vision"].get(self.outer.get("model_type"))
+        return dict(found) if found is not None else None
 
     @property
     def class_defaults(self) -> Mapping[str, int]:

@@ -14,6 +14,8 @@ from kvplan.render.text import exact
 from kvplan.render.words import attention_summary, composition
 from kvplan.units import format_gib
 
+Columns = list[tuple[Column, list[str]]]  # each column with its cells, top to bottom
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
@@ -71,7 +73,7 @@ def report(rows: Sequence[Row]) -> Report:
     return Report(
         title=lines[0],
         facts=tuple(lines[1:]),
-        grids=(_grid(rows, with_models=len(models) > 1),),
+        grids=_grids(rows) if len(models) > 1 else (_grid([*_settings(rows), *_costs(rows), *_fits(rows)]),),
         remarks=_remarks(rows),
     )
 
@@ -91,21 +93,23 @@ def _engine_line(rows: Sequence[Row]) -> str:
     return " | ".join(fact for fact in shared if all(fact in facts for facts in others))
 
 
-def _grid(rows: Sequence[Row], *, with_models: bool) -> Grid:
-    columns: list[tuple[Column, list[str]]] = []
-    if with_models:
-        summaries = [attention_summary(row.plan.architecture) for row in rows]
-        columns += [
-            (Column(heading="model"), _model_names(rows)),
-            (Column(heading="attention"), [attention for attention, _ in summaries]),
-            (Column(heading="layers", figures=True), [layers for _, layers in summaries]),
-        ]
-    columns += _setting_columns(rows)
-    columns += _cost_columns(rows)
-    if any(row.plan.deployment.has_budget for row in rows):
-        columns += _capacity_columns(rows)
+def _grids(rows: Sequence[Row]) -> tuple[Grid, ...]:
+    """What several models cost, and below it, since one line could not hold both, what fits."""
+    summaries = [attention_summary(row.plan.architecture) for row in rows]
+    named: Columns = [(Column(heading="model"), _model_names(rows)), *_settings(rows)]
+    designs: Columns = [
+        (Column(heading="attention"), [attention for attention, _ in summaries]),
+        (Column(heading="layers", figures=True), [layers for _, layers in summaries]),
+    ]
+    costs = _grid([named[0], *designs, *named[1:], *_costs(rows)])
+    fits = _fits(rows)
+    return (costs, _grid([*named, *fits], title="what fits on each GPU")) if fits else (costs,)
+
+
+def _grid(columns: Columns, title: str = "") -> Grid:
     cells = [column_cells for _, column_cells in columns]
-    return Grid(columns=tuple(column for column, _ in columns), rows=tuple(zip(*cells, strict=True)))
+    head = tuple(column for column, _ in columns)
+    return Grid(title=title, columns=head, rows=tuple(zip(*cells, strict=True)))
 
 
 def _model_names(rows: Sequence[Row]) -> list[str]:
@@ -115,12 +119,12 @@ def _model_names(rows: Sequence[Row]) -> list[str]:
     return short if len(set(short)) == len(set(full)) else full
 
 
-def _setting_columns(rows: Sequence[Row]) -> list[tuple[Column, list[str]]]:
+def _settings(rows: Sequence[Row]) -> Columns:
     """Options that differ; what --kv-cache-dtype came to stands for the flag where it tells as much."""
     dtypes = [short_dtype(row.plan.resolved.kv_cache_dtype) for row in rows]
     flags = {row.plan.deployment.kv_cache_dtype for row in rows}
     told = {"kv_cache_dtype"} if len(set(dtypes)) >= len(flags) else set()
-    columns = [
+    columns: Columns = [
         (Column(heading=name.replace("_", "\n"), figures=True), [_setting(row, name) for row in rows])
         for name, _ in rows[0].settings
         if name not in told
@@ -143,7 +147,7 @@ def _setting(row: Row, name: str) -> str:
             return str(value)
 
 
-def _cost_columns(rows: Sequence[Row]) -> list[tuple[Column, list[str]]]:
+def _costs(rows: Sequence[Row]) -> Columns:
     requests = [row.plan.request for row in rows]
     contexts = {request.context for request in requests}
     context = exact(contexts.pop()) if len(contexts) == 1 else "context"
@@ -158,7 +162,9 @@ def _cost_columns(rows: Sequence[Row]) -> list[tuple[Column, list[str]]]:
     ]
 
 
-def _capacity_columns(rows: Sequence[Row]) -> list[tuple[Column, list[str]]]:
+def _fits(rows: Sequence[Row]) -> Columns:
+    if not any(row.plan.deployment.has_budget for row in rows):
+        return []
     return [
         (Column(heading="cell\nbytes", figures=True), [exact(row.plan.pool.cell_size) for row in rows]),
         (

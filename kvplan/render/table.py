@@ -24,7 +24,7 @@ _LEAST_WORDS = 12  # a column of words is not made narrower than this
 
 def render(report: Report, *, width: int = DEFAULT_WIDTH, colour: bool = False) -> str:
     """The report at `width` columns, with a final newline; `colour` adds ANSI styles, never meaning."""
-    width = max([width, *(_least_width(grid) for grid in report.grids)])
+    width = max([width, *(_page_width(grid, width) for grid in report.grids)])
     parts: list[RenderableType] = [_text(report.title, "bold")]
     parts += [_text(fact) for fact in report.facts]
     for grid in report.grids:
@@ -89,11 +89,12 @@ def _widths(grid: Grid) -> list[int]:
     return widths
 
 
-def _least_width(grid: Grid) -> int:
-    """The narrowest page that holds all figures; words may be broken to get there."""
-    columns = zip(grid.columns, _widths(grid), strict=True)
-    kept = [width if column.figures else min(width, _LEAST_WORDS) for column, width in columns]
-    return sum(kept) + _GAPS[-1] * (len(kept) - 1)
+def _page_width(grid: Grid, width: int) -> int:
+    """The asked width where it holds all figures, words broken if need be; else what keeps all whole."""
+    whole, gaps = _widths(grid), _GAPS[-1] * (len(grid.columns) - 1)
+    columns = zip(grid.columns, whole, strict=True)
+    least = sum(size if column.figures else min(size, _LEAST_WORDS) for column, size in columns) + gaps
+    return width if least <= width else sum(whole) + gaps
 
 
 def _text(text: str, style: str = "") -> Text:

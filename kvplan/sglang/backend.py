@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kvplan.deployment import Deployment
+from kvplan.errors import refused
 from kvplan.hardware import Gpu
 from kvplan.layers import LatentAttention
 from kvplan.sglang.backend_defaults import PAGED_STATE_HYBRIDS
@@ -17,16 +18,44 @@ DSV4_PAGE = 256
 KERNEL_PAGE = 64
 FA4_PAGE = 128
 TRTLLM_MLA_PAGES = (32, 64)
+# Blocks of the sparse index (model_overrides/minimax_m3.py).
+MINIMAX_M3 = frozenset({"MiniMaxM3SparseForCausalLM", "MiniMaxM3SparseForConditionalGeneration"})
+MINIMAX_M3_PAGE = 128
 
 
-def attention_backend(
+def attention_backends(
     model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules, states: StateCache
-) -> str:
-    """The backend that the engine picks: the user's, else the model's own default, else one by design."""
+) -> tuple[str, str]:
+    """(prefill, decode) backend: the user's, else the model's own default, else one by design."""
+    if deployment.kv_cache_dtype == "nvfp4" and not model.mla and not model.dsv4:
+        return _nvfp4_prefill(model, deployment, gpu, rules), "trtllm_mha"
     chosen = deployment.attention_backend or _default(model, deployment, gpu, rules, states)
     if chosen == "fa3" and deployment.kv_cache_dtype == "fp8_e5m2":
-        return "triton"  # FlashAttention 3 reads e4m3 only
-    return chosen
+        chosen = "triton"  # FlashAttention 3 reads e4m3 only
+    return chosen, chosen
+
+
+def _nvfp4_prefill(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules) -> str:
+    """Prefill on nvfp4: natively on SM100, else through FlashInfer with an FP8 workspace.
+
+    Source: arg_groups/kv_cache_hook.py, handle_nvfp4_prefill_kv_dequant_dtype.
+    """
+    explicit = deployment.attention_backend or _preferred(model, gpu, rules)
+    if explicit is None:
+        return "trtllm_mha" if gpu.is_sm100 else "flashinfer"
+    if explicit not in ("flashinfer", "trtllm_mha"):
+        raise refused(
+            f"nvfp4 KV is not read by the {explicit} backend", "--attention-backend trtllm_mha or flashinfer"
+        )
+    return explicit
+
+
+def _preferred(model: EngineModel, gpu: Gpu, rules: Rules) -> str | None:
+    """The model class's own preference on this GPU."""
+    preferred = rules.backends.get(model.name)
+    if preferred is None:
+        return None
+    return preferred.hopper if gpu.is_hopper else preferred.sm100 if gpu.is_sm100 else preferred.other
 
 
 def _default(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules, states: StateCache) -> str:
@@ -34,11 +63,9 @@ def _default(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules,
         return "dsv4"
     if model.dsa and deployment.attention_backend is None:
         return "dsa"
-    preferred = rules.backends.get(model.name)
+    preferred = _preferred(model, gpu, rules)
     if preferred is not None:
-        named = preferred.hopper if gpu.is_hopper else preferred.sm100 if gpu.is_sm100 else preferred.other
-        if named is not None:
-            return named
+        return preferred
     general = _by_design(model, deployment, gpu, rules)
     if gpu.is_sm100 and model.name in PAGED_STATE_HYBRIDS and not _state_allows_pages(deployment, states):
         return "triton"
@@ -46,7 +73,18 @@ def _default(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules,
 
 
 def _state_allows_pages(deployment: Deployment, states: StateCache) -> bool:
-    return states.tracks or not states.radix_cache or deployment.speculative_algorithm is not None
+    # The override runs before the state strategy is resolved, so tracking slots do not count yet.
+    return not states.radix_cache or deployment.speculative_algorithm is not None
+
+
+def _page_follows_state(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules) -> bool:
+    """Whether the override of the backend sets the page size as well, over the user's."""
+    return (
+        rules.extra_buffer_strategy
+        and gpu.is_sm100
+        and model.name in PAGED_STATE_HYBRIDS
+        and deployment.attention_backend is None
+    )
 
 
 def _by_design(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules) -> str:
@@ -75,7 +113,11 @@ def page_size(
     """The page size after the model's and the backend's demands; 1 where nobody asks for more."""
     if model.dsv4:
         return DSV4_PAGE
+    if _page_follows_state(model, deployment, gpu, rules):
+        return KERNEL_PAGE if backend == "trtllm_mha" else 1
     asked = DSA_PAGE * _index_pool(model) if model.dsa else deployment.page_size
+    if asked is None and model.name in MINIMAX_M3 and (gpu.is_hopper or gpu.is_sm100):
+        asked = MINIMAX_M3_PAGE
     if model.has_state and not rules.extra_buffer_strategy and states.radix_cache:
         asked = 1  # states are cached at single tokens (no_buffer)
     page = _backend_page(asked, model, deployment, backend, gpu, rules)

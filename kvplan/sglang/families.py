@@ -98,6 +98,14 @@ RADIX_STATE_0_5_23 = EXTRA_BUFFER_0_5_23 - {"InklingForConditionalGeneration"} |
 # server_args.py (0.5.12), _handle_mamba_radix_cache(support_mamba_cache=False).
 NO_RADIX_0_5_12 = frozenset({"BailingMoeV2_5ForCausalLM", "KimiLinearForCausalLM"})
 
+# Multimodal classes that serve text alone unless --enable-multimodal is given (configs/model_config.py).
+TEXT_ALONE = frozenset(
+    """
+    Gemma3ForConditionalGeneration InklingForConditionalGeneration Llama4ForConditionalGeneration
+    Step3VLForConditionalGeneration
+    """.split()
+)
+
 # Multi-layer attention sinks rule out FlashInfer (configs/model_config.py, SWA_SINK_ARCHS).
 SINKS = frozenset(
     """

@@ -18,7 +18,7 @@ from kvplan.layers import (
     SharedAttention,
     SlidingAttention,
 )
-from kvplan.sglang.families import DSV4, SINKS
+from kvplan.sglang.families import DSV4, SINKS, TEXT_ALONE
 from kvplan.sglang.rules import Rules
 
 Groups = Iterable[tuple[Layer, int]]
@@ -65,10 +65,19 @@ def classify(architecture: Architecture, rules: Rules, *, disable_hybrid_swa_mem
         mla=name in rules.mla and "latent" in kinds,
         hybrid_swa=hybrid and not disable_hybrid_swa_memory,
         has_state=bool(architecture.states),
-        multimodal=name in rules.multimodal,
+        multimodal=_is_multimodal(architecture, name, rules),
         attention_sinks=name in SINKS or architecture.attention_sinks,
         asymmetric=any(shape.head_dim != shape.v_head_dim for shape in shapes),
     )
+
+
+def _is_multimodal(architecture: Architecture, name: str, rules: Rules) -> bool:
+    """Source: configs/model_config.py, enable_multimodal and is_multimodal."""
+    if name in TEXT_ALONE:
+        return False
+    if name == "MiMoV2ForCausalLM":
+        return {"vision", "audio"} <= set(architecture.modalities)
+    return name in rules.multimodal or architecture.nested_text
 
 
 def head_shape(layer: Layer) -> HeadShape | None:

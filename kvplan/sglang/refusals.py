@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kvplan.architecture import Architecture
 from kvplan.deployment import Deployment
 from kvplan.errors import bad_option, refused
 from kvplan.hardware import Gpu
@@ -25,17 +26,16 @@ def refuse_parallelism(model: EngineModel, deployment: Deployment, rules: Rules)
     """Heads, states or projections that can't be split the way the deployment asks."""
     attention_tp = deployment.attention_tp
     architecture = model.architecture
-    heads = architecture.attention_heads
-    if heads is not None and heads % attention_tp:
-        raise bad_option(
-            "tp", f"{heads} attention heads can't be split over {attention_tp} GPUs", _divisors(heads)
-        )
+    _refuse_uneven_width(architecture, attention_tp)
     for state, _ in architecture.states:
         what = state.undivided(attention_tp)
         if what is not None:
             raise refused(f"{what} can't be split over {attention_tp} GPUs", "another --tp")
     expected = architecture.fused_qkv_tp
-    if expected is not None and attention_tp != expected:
+    fits = attention_tp == expected or (
+        rules.fused_qkv_may_divide and expected is not None and expected % attention_tp == 0
+    )
+    if expected is not None and not fits:
         # configs/model_config.py, get_mimo_v2_fused_qkv_expected_tp_size.
         raise refused(
             f"{model.name} has fused projections for an attention TP of {expected}, not {attention_tp}",
@@ -47,9 +47,18 @@ def refuse_parallelism(model: EngineModel, deployment: Deployment, rules: Rules)
         raise bad_option("pp", f"{len(architecture.layers)} layers don't fill {deployment.pp} stages")
 
 
-def _divisors(heads: int) -> str:
-    fitting = [str(tp) for tp in (1, 2, 4, 5, 8, 16, 32) if heads % tp == 0]
-    return f"--tp {', '.join(fitting)} would do"
+def _refuse_uneven_width(architecture: Architecture, attention_tp: int) -> None:
+    """Projections of `heads x head_dim` columns are cut into equal parts (layers/linear.py, divide)."""
+    heads, hidden = architecture.attention_heads, architecture.hidden_size
+    if heads is None or hidden is None:
+        return
+    if heads % attention_tp and hidden % attention_tp:
+        fitting = ", ".join(str(tp) for tp in (1, 2, 4, 8, 16) if heads % tp == 0)
+        raise bad_option(
+            "tp",
+            f"neither {heads} attention heads nor {hidden} hidden dimensions divide by {attention_tp} GPUs",
+            f"--tp {fitting} would do",
+        )
 
 
 def _refuse_v41(deployment: Deployment) -> None:
@@ -83,7 +92,7 @@ def refuse_kv_format(
         _refuse_fp4(model, backend, rules)
     if backend == "trtllm_mla":
         _refuse_trtllm_mla(deployment, gpu, rules)
-    if backend == "triton" and model.name == "NemotronHForCausalLM":
+    if deployment.attention_backend == "triton" and model.name in rules.never_triton:
         raise refused(
             "NemotronH does not run on the triton backend: its first layer may not be attention",
             "another --attention-backend",

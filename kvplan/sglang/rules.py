@@ -69,6 +69,10 @@ class Rules:
     dsv4_fixed_states: bool
     requested_below_estimate: bool
     fa4_for_asymmetric: bool
+    profile_rounds_to_float32: bool
+    multimodal_reserve_mib: int
+    fused_qkv_may_divide: bool
+    never_triton: frozenset[str]
     backends: Mapping[str, BackendDefault]
     alias: Mapping[str, str] = field(default_factory=dict)
 
@@ -117,6 +121,11 @@ V0_5_12 = Rules(
     dsv4_fixed_states=False,
     requested_below_estimate=True,
     fa4_for_asymmetric=False,
+    profile_rounds_to_float32=False,
+    multimodal_reserve_mib=0,
+    fused_qkv_may_divide=False,
+    # arg_groups/nemotron_h_hook.py
+    never_triton=frozenset({"NemotronHForCausalLM"}),
     backends=BACKENDS_0_5_12,
     alias={"Olmo3ForCausalLM": "Olmo2ForCausalLM"},
 )
@@ -153,6 +162,12 @@ V0_5_23 = Rules(
     dsv4_fixed_states=True,
     requested_below_estimate=False,
     fa4_for_asymmetric=True,
+    # The minimum over ranks is reduced as float32 (utils/common.py, get_available_gpu_memory).
+    profile_rounds_to_float32=True,
+    # Embedding cache of a multimodal server, SGLANG_VLM_CACHE_SIZE_MB (mm_runtime_reservation_gb).
+    multimodal_reserve_mib=100,
+    fused_qkv_may_divide=True,
+    never_triton=frozenset(),
     backends=BACKENDS_0_5_23,
     alias={
         "Olmo3ForCausalLM": "Olmo2ForCausalLM",

@@ -39,6 +39,7 @@ class Settings:
     gpu: Gpu
     attention_tp: int
     attention_dp: int
+    prefill_backend: str
     backend: str
     page: int
     flag: str
@@ -84,7 +85,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
     refusals.refuse_parallelism(model, deployment, rules)
     refusals.refuse_context(model, deployment)
     states = state_cache(model, deployment, gpu, rules)
-    backend = backends.attention_backend(model, deployment, gpu, rules, states)
+    prefill, backend = backends.attention_backends(model, deployment, gpu, rules, states)
     flag = kv_dtype.kv_flag(model, deployment, gpu, rules)
     refusals.refuse_kv_format(model, deployment, flag, backend, gpu, rules)
     ratio, given = _swa_ratio(model, deployment, rules)
@@ -96,6 +97,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
         gpu=gpu,
         attention_tp=deployment.attention_tp,
         attention_dp=deployment.attention_dp,
+        prefill_backend=prefill,
         backend=backend,
         page=backends.page_size(model, deployment, backend, gpu, rules, states),
         flag=flag,

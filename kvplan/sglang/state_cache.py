@@ -23,7 +23,6 @@ class StateCache:
     slots_per_request: int
     radix_cache: bool
     overlap: bool
-    tracks: bool = False
 
 
 def state_cache(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules) -> StateCache:
@@ -40,9 +39,10 @@ def state_cache(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rul
     if not radix:
         return StateCache(slots_per_request=1, radix_cache=False, overlap=True)
     if model.name in EXTRA_BUFFER_0_5_23:
-        return StateCache(
-            slots_per_request=RADIX_SLOTS + TRACKING_SLOTS, radix_cache=True, overlap=True, tracks=True
-        )
+        # Pipeline parallelism runs without the overlap scheduler, and so without ping-pong snapshots.
+        overlap = deployment.pp == 1
+        tracking = TRACKING_SLOTS if overlap else 1
+        return StateCache(slots_per_request=RADIX_SLOTS + tracking, radix_cache=True, overlap=overlap)
     # no_buffer turns the overlap scheduler off for the classes whose strategy is resolved.
     overlap = model.name not in RADIX_STATE_0_5_23
     return StateCache(slots_per_request=RADIX_SLOTS, radix_cache=True, overlap=overlap)

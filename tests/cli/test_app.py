@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from kvplan import __version__
 from kvplan.cli.app import app
 from kvplan.deployment import Deployment
 from kvplan.errors import option_flag
@@ -48,9 +49,7 @@ def test_without_a_command_help_is_on_stderr() -> None:
 
 def test_version_is_one_line() -> None:
     result = run("--version")
-    assert result.exit_code == 0
-    assert result.stdout.startswith("kvplan")
-    assert len(result.stdout.splitlines()) == 1
+    assert (result.exit_code, result.stdout) == (0, f"kvplan {__version__}\n")
 
 
 @pytest.mark.parametrize("command", ["size", "compare"])

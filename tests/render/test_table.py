@@ -218,3 +218,29 @@ def test_a_budget_from_a_log_is_named_as_such() -> None:
     )
     screen = table.render(size.report(logged))
     assert "capacity in 98.4 GiB free after loading, less 9.7% of 139.1 GiB, per GPU" in screen
+
+
+def test_several_models_with_a_budget_show_costs_and_fit_in_two_tables_of_80_columns() -> None:
+    budget = 100 * samples.GIB
+    plans = [
+        dataclasses.replace(
+            plan,
+            deployment=Deployment(available_bytes=budget),
+            capacity=Capacity(max_total_num_tokens=budget // plan.pool.cell_size, requests_at_context=1),
+        )
+        for plan in samples.flagships()
+        if isinstance(plan.pool.cell_size, int)
+    ]
+    screen = table.render(comparison.report(comparison.rows(plans)))
+    assert screen.startswith(FLAGSHIPS)
+    assert screen.removeprefix(FLAGSHIPS) == (
+        "\n"
+        "what fits on each GPU\n"
+        "                      cell        max  requests\n"
+        "model                bytes     tokens   at once\n"
+        "Qwen3.5-397B-A17B   30,720  3,495,253         1\n"
+        "Kimi-K2.6           70,272  1,527,979         1\n"
+        "DeepSeek-V3.2       78,324  1,370,897         1\n"
+        "GLM-5.1            100,152  1,072,112         1\n"
+        "MiniMax-M2.7       253,952    422,812         1\n"
+    )

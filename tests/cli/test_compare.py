@@ -1,0 +1,62 @@
+"""Rows that can't be planned: none of them hides another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from kvplan.cli.app import app
+from kvplan.export import to_yaml
+from tests import samples
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    path = tmp_path / "llama.yaml"
+    path.write_text(to_yaml(samples.LLAMA))
+    return str(path)
+
+
+def compare(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["compare", *arguments], prog_name="kvplan")
+
+
+def test_a_row_that_does_not_fit_is_named_after_the_rows_that_do(model: str) -> None:
+    result = compare(model, "--available-bytes", "100GiB,1kB,50GiB", "--format", "json")
+    rows = json.loads(result.stdout)["rows"]
+    assert result.exit_code == 3
+    assert [(row["available_bytes"], row["max_total_num_tokens"]) for row in rows] == [
+        (107_374_182_400, 819_200),
+        (53_687_091_200, 409_600),
+    ]
+    assert result.stderr.startswith("kvplan: error: meta-llama/Llama-3.1-8B --available-bytes 1000: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_row_that_can_not_be_leaves_stdout_empty(model: str) -> None:
+    result = compare(model, "--tp", "1,3,5")
+    starts = [line.split(": --tp:")[0] for line in result.stderr.splitlines()]
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert starts == [f"kvplan: error: meta-llama/Llama-3.1-8B --tp {tp}" for tp in (3, 5)]
+
+
+def test_what_is_wrong_with_every_row_is_said_once(model: str) -> None:
+    result = compare(model, "--gpu", "h2oo", "--tp", "1,2")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("kvplan: error: --gpu: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_all_models_that_can_not_be_read_are_named(tmp_path: Path, model: str) -> None:
+    absent = [str(tmp_path / name) for name in ("one.json", "two.json")]
+    result = compare(absent[0], model, absent[1])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert [line.split(": ")[2] for line in result.stderr.splitlines()] == absent
+
+
+def test_a_model_named_twice_is_one_row(model: str) -> None:
+    result = compare(model, model, "--format", "csv")
+    assert len(result.stdout.splitlines()) == 2
