@@ -34,10 +34,12 @@ class Quantization:
     """How the checkpoint is quantised, as far as the KV cache is concerned.
 
     `kv_cache_algo`: the format that the checkpoint declares for K and V (FP8, NVFP4 ...), None if none.
+    `mixed`: its layers are quantised in different ways.
     """
 
     method: str
     kv_cache_algo: str | None = None
+    mixed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,8 +66,9 @@ def pipeline_stages(settings: Settings) -> list[Stage]:
     architecture, pp = settings.model.architecture, settings.deployment.pp
     if pp == 1 or settings.model.name in settings.rules.sized_for_all_stages:
         return [stage_of(architecture.groups, architecture.loops)] * pp
+    overlap = settings.rules.stages_overlap if settings.model.hybrid_swa else 0
     return [
-        stage_of(_grouped(architecture.layers[start:end]), architecture.loops)
+        stage_of(_grouped(architecture.layers[start : end + overlap]), architecture.loops)
         for start, end in stage_ranges(len(architecture.layers), pp)
     ]
 
@@ -185,7 +186,9 @@ def _sizes(settings: Settings, link: Link, stages: list[Stage], kv_bytes: int) -
     """Sizes of the first stage: the fewest tokens of all stages, and not more than the user's cap."""
     limit = settings.deployment.max_total_tokens
     local = [link.from_bytes(settings, stage, kv_bytes) for stage in dict.fromkeys(stages)]
-    tokens = min(sizes.max_total for sizes in local)
+    tokens = local[0].max_total
+    if settings.rules.minimum_over_stages:
+        tokens = min(sizes.max_total for sizes in local)
     if limit is not None:
         tokens = min(tokens, limit)
     if tokens == local[0].max_total:

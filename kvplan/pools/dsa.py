@@ -32,7 +32,7 @@ def terms(settings: Settings, stage: Stage) -> tuple[Term, ...]:
         )
     ]
     index_layers = _index_layers(settings, stage, layers)
-    scale = settings.hisparse_ratio * settings.deployment.dcp
+    scale = _hisparse_ratio(settings) * settings.deployment.dcp
     index = latent.pooled_index_bytes * index_layers * scale
     terms.append(
         Term(
@@ -92,8 +92,13 @@ def row_formula(settings: Settings, row: int) -> str:
     return f"{latent.kv_lora_rank} + {scales} + {latent.qk_rope_head_dim} x 2"
 
 
+def _hisparse_ratio(settings: Settings) -> int:
+    """Index keys stay on the GPU for all host slots; 0.5.12 does not count that."""
+    return settings.hisparse_ratio if settings.rules.hisparse_in_dsa_cell else 1
+
+
 def _index_layers(settings: Settings, stage: Stage, layers: int) -> int:
-    everywhere = settings.deployment.enable_hisparse or not settings.rules.dsa_elides_shared_index
+    everywhere = _hisparse_ratio(settings) > 1 or not settings.rules.dsa_elides_shared_index
     return layers if everywhere else stage.indexed
 
 

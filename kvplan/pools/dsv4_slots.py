@@ -26,9 +26,10 @@ from kvplan.units import GIB, ceil_div, ceil_to_page, floor_to_page
 
 # Cached prefixes per running request that keep their window addressable (_resolve_swa_prefix_tails).
 PREFIX_TAILS_PER_REQUEST = 4
-# Pages of the ratio-1/2 index (deepseek_v4_memory_pool.py, DSV41_INDEX_PAGE_SIZE without DeepGEMM's
-# sparse paged logits).
+# Pages of the ratio-1/2 index; SM100 has DeepGEMM's sparse paged logits (deepseek_v4_memory_pool.py,
+# dsv41_index_page_size).
 INDEX_PAGE = 64
+INDEX_PAGE_SM100 = 128
 _RATIO_ORDER = (4, 128, 1, 2)
 
 
@@ -149,12 +150,13 @@ def _request_slots(settings: Settings, stage: Stage, kv_bytes: int) -> int:
 def _padding_bytes(settings: Settings, stage: Stage, full: int) -> float:
     """Reserved pages of ratio-1/2 pools beyond the bytes per token."""
     padding: float = 0
+    index_page = INDEX_PAGE_SM100 if settings.gpu.is_sm100 else INDEX_PAGE
     for ratio in (1, 2):
         layers = _owners(stage).get(ratio, 0)
         if layers:
             main = settings.page * _row_bytes(settings, ratio)
             index_size = (full + settings.page) // ratio
-            index_slots = ceil_div(index_size + INDEX_PAGE, INDEX_PAGE) * INDEX_PAGE
+            index_slots = ceil_div(index_size + index_page, index_page) * index_page
             padding += (main + (index_slots - full // ratio) * _index_fp4(settings)) * layers
     return padding
 

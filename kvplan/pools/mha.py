@@ -43,7 +43,7 @@ def head_terms(settings: Settings, stage: Stage, *, layers: int) -> tuple[Term, 
                 formula=f"{heads} KV heads x ({head_dim} + {v_head_dim}) x {layers} layers x {size} B",
             )
         ]
-    if settings.flag == "mxfp8":
+    if settings.flag == "mxfp8" and "indexed" not in settings.model.architecture.kinds:
         scales = heads * (head_dim + v_head_dim) * layers // MXFP8_BLOCK
         terms.append(
             Term(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kvplan.dtypes import element_bytes
 from kvplan.layers import LatentAttention
 from kvplan.plan import Term
@@ -34,8 +36,12 @@ LINK = TokenLink(name="MLA", verdict=verdict, terms=terms)
 
 
 def latent_layer(settings: Settings) -> LatentAttention:
-    """The latent of the model; MLA models have one shape."""
-    return next(layer for layer, _ in settings.model.groups if isinstance(layer, LatentAttention))
+    """The latent as the engine reads it from the config; MLA models have one shape."""
+    latent = next(layer for layer, _ in settings.model.groups if isinstance(layer, LatentAttention))
+    generic = settings.model.architecture.config_heads
+    if settings.model.name in settings.rules.rope_dim_is_head_dim and generic is not None:
+        return replace(latent, qk_rope_head_dim=generic.head_dim)
+    return latent
 
 
 def latent_term(settings: Settings, layers: int) -> Term:

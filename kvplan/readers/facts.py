@@ -30,6 +30,7 @@ _CONTEXT_KEYS = (
     "n_ctx",
 )
 _MAX_CONTEXT = 1 << 40
+_MIXED = "MIXED_PRECISION"
 # Types whose vision part stays a plain mapping, so that its sizes are never found by attribute
 # (SGLang, configs/minimax_vl.py).
 _UNTYPED_VISION = frozenset({"minimax_m3_vl"})
@@ -102,13 +103,17 @@ def quantization(reading: Reading, beside: Mapping[str, Any] | None) -> Quantiza
     if beside is not None:
         inner = beside.get("quantization", beside)
         algo = inner.get("kv_cache_quant_algo") if isinstance(inner, Mapping) else None
-        return Quantization(method="modelopt", kv_cache_algo=algo if isinstance(algo, str) else None)
+        mixed = isinstance(inner, Mapping) and inner.get("quant_algo") == _MIXED
+        return Quantization(
+            method="modelopt", kv_cache_algo=algo if isinstance(algo, str) else None, mixed=mixed
+        )
     config = reading.outer.mapping("quantization_config") or reading.config.mapping("quantization_config")
     if config is None:
         return None
     method = config.text("quant_method", default="") or ""
     if method.startswith("modelopt"):
-        return Quantization(method="modelopt", kv_cache_algo=_modelopt_algo(config))
+        mixed = config.get("quant_algo") == _MIXED
+        return Quantization(method="modelopt", kv_cache_algo=_modelopt_algo(config), mixed=mixed)
     if method == "compressed-tensors":
         return Quantization(method=method, kv_cache_algo="FP8" if _fp8_scheme(config, strict=True) else None)
     algo = config.get("kv_cache_quant_algo")
@@ -149,7 +154,7 @@ def config_heads(reading: Reading, layers: tuple[Layer, ...]) -> ConfigHeads | N
     if config.first("num_attention_heads") is None or config.first("hidden_size") is None:
         return None
     heads = config.integer("num_attention_heads")
-    head_dim = config.optional_integer("head_dim", least=0) or config.integer("hidden_size") // heads
+    head_dim = reading.optional("head_dim", least=0) or config.integer("hidden_size") // heads
     return ConfigHeads(
         kv_heads=config.optional_integer("num_key_value_heads") or heads,
         head_dim=head_dim,

@@ -40,7 +40,7 @@ def _nvfp4_prefill(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: 
 
     Source: arg_groups/kv_cache_hook.py, handle_nvfp4_prefill_kv_dequant_dtype.
     """
-    explicit = deployment.attention_backend or _preferred(model, gpu, rules)
+    explicit = deployment.attention_backend or _preferred(model, deployment, gpu, rules)
     if explicit is None:
         return "trtllm_mha" if gpu.is_sm100 else "flashinfer"
     if explicit not in ("flashinfer", "trtllm_mha"):
@@ -50,11 +50,13 @@ def _nvfp4_prefill(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: 
     return explicit
 
 
-def _preferred(model: EngineModel, gpu: Gpu, rules: Rules) -> str | None:
+def _preferred(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules) -> str | None:
     """The model class's own preference on this GPU."""
     preferred = rules.backends.get(model.name)
     if preferred is None:
         return None
+    if model.name in MINIMAX_M3 and gpu.is_sm100 and deployment.kv_cache_dtype == "fp8_e4m3":
+        return "trtllm_mha"  # the backend of its FP8 attention GEMMs
     return preferred.hopper if gpu.is_hopper else preferred.sm100 if gpu.is_sm100 else preferred.other
 
 
@@ -63,7 +65,7 @@ def _default(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules,
         return "dsv4"
     if model.dsa and deployment.attention_backend is None:
         return "dsa"
-    preferred = _preferred(model, gpu, rules)
+    preferred = _preferred(model, deployment, gpu, rules)
     if preferred is not None:
         return preferred
     general = _by_design(model, deployment, gpu, rules)

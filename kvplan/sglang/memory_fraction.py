@@ -81,7 +81,7 @@ def _graph_reserve(model: EngineModel, deployment: Deployment, rules: Rules, bat
         if model.mla:
             reserved += _MLA_PREFILL_GRAPH_MIB
         else:
-            reserved += len(_prefill_graphs(model, deployment, chunk)) * _MIB_PER_PREFILL_GRAPH
+            reserved += len(_prefill_graphs(model, deployment, chunk, rules)) * _MIB_PER_PREFILL_GRAPH
     return reserved
 
 
@@ -97,12 +97,12 @@ def _captures_prefill(model: EngineModel, deployment: Deployment, rules: Rules) 
     return not model.multimodal or model.name in rules.multimodal_prefill_graph
 
 
-def _prefill_graphs(model: EngineModel, deployment: Deployment, chunk: int) -> list[int]:
+def _prefill_graphs(model: EngineModel, deployment: Deployment, chunk: int, rules: Rules) -> list[int]:
     most = chunk
     if deployment.max_total_tokens is not None:
         most = min(most, deployment.max_total_tokens)
-    source = model.architecture.source
-    if "llama-2" in source.location.lower() or "llama-2" in model.architecture.id.lower():
+    paths = (model.architecture.source.location, model.architecture.id)
+    if rules.llama2_graph_cap and any("llama-2" in path.lower() for path in paths):
         most = min(most, _LLAMA2_GRAPH_TOKENS)
     sizes = [
         *range(4, 33, 4),

@@ -73,6 +73,12 @@ class Rules:
     multimodal_reserve_mib: int
     fused_qkv_may_divide: bool
     never_triton: frozenset[str]
+    mixed_keeps_kv_algo: bool
+    rope_dim_is_head_dim: frozenset[str]
+    hisparse_in_dsa_cell: bool
+    llama2_graph_cap: bool
+    stages_overlap: int
+    minimum_over_stages: bool
     backends: Mapping[str, BackendDefault]
     alias: Mapping[str, str] = field(default_factory=dict)
 
@@ -126,6 +132,15 @@ V0_5_12 = Rules(
     fused_qkv_may_divide=False,
     # arg_groups/nemotron_h_hook.py
     never_triton=frozenset({"NemotronHForCausalLM"}),
+    # ModelOptMixedPrecisionConfig does not pass kv_cache_quant_algo on.
+    mixed_keeps_kv_algo=False,
+    # transformers' GlmMoeDsaConfig of that time maps head_dim to qk_rope_head_dim (attribute_map).
+    rope_dim_is_head_dim=frozenset({"GlmMoeDsaForCausalLM"}),
+    hisparse_in_dsa_cell=False,
+    llama2_graph_cap=False,
+    # model_runner.py, adjust_hybrid_swa_layers_for_pp: range(start_layer, end_layer + 1).
+    stages_overlap=1,
+    minimum_over_stages=False,
     backends=BACKENDS_0_5_12,
     alias={"Olmo3ForCausalLM": "Olmo2ForCausalLM"},
 )
@@ -168,6 +183,12 @@ V0_5_23 = Rules(
     multimodal_reserve_mib=100,
     fused_qkv_may_divide=True,
     never_triton=frozenset(),
+    mixed_keeps_kv_algo=True,
+    rope_dim_is_head_dim=frozenset(),
+    hisparse_in_dsa_cell=True,
+    llama2_graph_cap=True,
+    stages_overlap=0,
+    minimum_over_stages=True,
     backends=BACKENDS_0_5_23,
     alias={
         "Olmo3ForCausalLM": "Olmo2ForCausalLM",
