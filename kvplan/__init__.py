@@ -7,14 +7,30 @@ plan.capacity.max_total_num_tokens
 
 from __future__ import annotations
 
-from kvplan.architecture import Architecture
-from kvplan.deployment import Deployment
-from kvplan.errors import DoesNotFitError, InputError, KvplanError, RefusedError
-from kvplan.loading import load
-from kvplan.plan import Plan
-from kvplan.planning import plan
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kvplan.architecture import Architecture
+    from kvplan.deployment import Deployment
+    from kvplan.errors import DoesNotFitError, InputError, KvplanError, RefusedError
+    from kvplan.loading import load
+    from kvplan.planning import plan
+    from kvplan.records import Plan
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Architecture": "kvplan.architecture",
+    "Deployment": "kvplan.deployment",
+    "DoesNotFitError": "kvplan.errors",
+    "InputError": "kvplan.errors",
+    "KvplanError": "kvplan.errors",
+    "Plan": "kvplan.records",
+    "RefusedError": "kvplan.errors",
+    "load": "kvplan.loading",
+    "plan": "kvplan.planning",
+}
 
 __all__ = [
     "Architecture",
@@ -28,3 +44,12 @@ __all__ = [
     "load",
     "plan",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used, so that `kvplan --help` starts fast."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'kvplan' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

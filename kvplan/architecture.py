@@ -60,8 +60,8 @@ class Architecture:
     included), `attention_heads` the query heads. `draft_layers`: MTP layers that ship with the model.
     `mtp_ratios`: entries of compress_ratios past the last layer, which belong to MTP. `loops`: how
     often the stack is run, each time with a cache of its own. `nested_text`: the config nests its
-    language model; `modalities`: vision and audio, where it has parts for them. `assumed`: defaults that were used
-    because the config leaves a value out. `notes`: remarks on the config.
+    language model; `modalities`: vision and audio, where it has parts for them. `assumed`: defaults
+    that were used because the config leaves a value out. `notes`: remarks on the config.
     """
 
     id: str

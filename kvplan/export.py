@@ -49,7 +49,7 @@ def _lines(architecture: Architecture) -> Iterator[str]:
             continue
         if fact.many:
             yield f"{fact.key}:"
-            yield from (f"  - {_scalar(item)}" for item in value)
+            yield from (f"  - {_flow(item)}" for item in value)
         else:
             yield f"{fact.key}: {_flow(value)}"
     if architecture.source.kind != "built":

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from kvplan.architecture import Architecture, state_of
 from kvplan.deployment import Deployment
 from kvplan.hardware import ASSUMED_GPU
 from kvplan.layers import Layer, Storage
-from kvplan.plan import Capacity, Plan, PoolChoice, Request, Resolved, number
 from kvplan.pools import states
 from kvplan.pools.base import Link, Sizes
 from kvplan.pools.chain import choose
+from kvplan.pools.concurrency import context_at_concurrency, requests_at_context
 from kvplan.pools.dsv4_slots import c128_state_slots
+from kvplan.records import Capacity, Plan, PoolChoice, Request, Resolved, number
 from kvplan.remarks import assumptions, warnings
 from kvplan.sglang.model import Stage, classify, stage_of
 from kvplan.sglang.rules import rules_for
 from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings, settle
-from kvplan.units import GIB
+from kvplan.units import GIB, ceil_div
 
 # The context that a report assumes where none is asked for, or the model's own where that is shorter.
 DEFAULT_CONTEXT = 100_000
@@ -39,7 +41,7 @@ def plan(architecture: Architecture, deployment: Deployment) -> Plan:
     stages = pipeline_stages(settings)
     whole = stage_of(architecture.groups, architecture.loops)
     request = _request(settings)
-    capacity = _capacity(settings, link, whole, stages)
+    sized = _size(settings, link, whole, stages) if deployment.has_budget else None
     return Plan(
         architecture=architecture,
         deployment=deployment,
@@ -52,9 +54,9 @@ def plan(architecture: Architecture, deployment: Deployment) -> Plan:
             terms=link.terms(settings, stages[0]),
         ),
         request=request,
-        capacity=_with_context(settings, capacity, request),
+        capacity=Capacity() if sized is None else _capacity(settings, sized, request),
         assumed=assumptions(settings),
-        warnings=warnings(settings, request),
+        warnings=warnings(settings, request, None if sized is None else sized.fewest_tokens),
     )
 
 
@@ -124,29 +126,68 @@ def _context(settings: Settings) -> int:
     return min(DEFAULT_CONTEXT, longest)
 
 
-def _capacity(settings: Settings, link: Link, whole: Stage, stages: list[Stage]) -> Capacity:
-    deployment = settings.deployment
-    if not deployment.has_budget:
-        return Capacity()
-    state_pool = None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sized:
+    """What a budget gave: sizes of the first stage, the fewest tokens of any stage, states, requests."""
+
+    kv_bytes: int
+    sizes: Sizes
+    fewest_tokens: int
+    states: states.StatePool | None
+    running: int
+
+
+def _size(settings: Settings, link: Link, whole: Stage, stages: list[Stage]) -> Sized:
+    """State pool first, then tokens, then running requests."""
+    deployment, pool = settings.deployment, None
     if deployment.available_bytes is not None:
-        kv_bytes = deployment.available_bytes
-        rest = kv_bytes / GIB
+        kv_bytes, rest = deployment.available_bytes, deployment.available_bytes / GIB
     else:
         rest = _profiled_gib(settings)
         kv_bytes = int(rest * GIB)
     if settings.model.has_state:
-        state_pool = states.reserve(settings, whole, _state_shares(settings), rest)
-        kv_bytes = int(state_pool.rest_gib * GIB)
-    sizes = _sizes(settings, link, stages, kv_bytes)
-    running = _running_requests(settings, sizes, state_pool)
+        pool = states.reserve(settings, whole, _state_shares(settings), rest)
+        kv_bytes = int(pool.rest_gib * GIB)
+    local = [link.from_bytes(settings, stage, kv_bytes) for stage in dict.fromkeys(stages)]
+    fewest = min(sizes.max_total for sizes in local)
+    sizes = _constrained(settings, link, stages, local[0], fewest)
+    return Sized(
+        kv_bytes=kv_bytes,
+        sizes=sizes,
+        fewest_tokens=min(fewest, sizes.max_total),
+        states=pool,
+        running=_running_requests(settings, sizes, pool),
+    )
+
+
+def _constrained(settings: Settings, link: Link, stages: list[Stage], first: Sizes, fewest: int) -> Sizes:
+    """Sizes of the first stage under the user's cap and, where the engine shares it, the fewest tokens."""
+    tokens = fewest if settings.rules.minimum_over_stages else first.max_total
+    limit = settings.deployment.max_total_tokens
+    if limit is not None:
+        tokens = min(tokens, limit)
+    return first if tokens == first.max_total else link.from_tokens(settings, stages[0], tokens)
+
+
+def _capacity(settings: Settings, sized: Sized, request: Request) -> Capacity:
+    sizes, pool, running = sized.sizes, sized.states, sized.running
     c128_state = sizes.c128_state
     if settings.model.dsv4 and settings.rules.dsv4_fixed_states:
-        c128_state = c128_state_slots(settings, stages[0], running)
+        c128_state = c128_state_slots(settings, pipeline_stages(settings)[0], running)
+    slots = None if pool is None else pool.slots
+    held = replace(sizes, max_total=sized.fewest_tokens)
+    at_once, limit = requests_at_context(
+        settings, held, state_slots=slots, running=running, context=request.context
+    )
+    asked = settings.deployment.concurrency
+    longest = None
+    if asked is not None:
+        per_rank = ceil_div(asked, settings.attention_dp)
+        longest = context_at_concurrency(settings, held, running=running, requests=per_rank)
     return Capacity(
-        available_bytes=deployment.available_bytes,
-        state_bytes=None if state_pool is None else state_pool.slots * state_pool.slot_bytes,
-        kv_bytes=kv_bytes,
+        available_bytes=settings.deployment.available_bytes,
+        state_bytes=None if pool is None else pool.bytes,
+        kv_bytes=sized.kv_bytes,
         max_total_num_tokens=sizes.max_total,
         full_max_total_num_tokens=sizes.full,
         swa_max_total_num_tokens=sizes.swa,
@@ -154,8 +195,11 @@ def _capacity(settings: Settings, link: Link, whole: Stage, stages: list[Stage])
         c128_max_total_num_tokens=sizes.c128,
         c4_state_pool_size=sizes.c4_state,
         c128_state_pool_size=c128_state,
-        max_mamba_cache_size=None if state_pool is None else state_pool.slots,
+        max_mamba_cache_size=slots,
         max_running_requests=running,
+        requests_at_context=at_once,
+        limited_by=limit,
+        context_at_concurrency=longest,
     )
 
 
@@ -182,20 +226,6 @@ def _profiled_gib(settings: Settings) -> float:
     return rest
 
 
-def _sizes(settings: Settings, link: Link, stages: list[Stage], kv_bytes: int) -> Sizes:
-    """Sizes of the first stage: the fewest tokens of all stages, and not more than the user's cap."""
-    limit = settings.deployment.max_total_tokens
-    local = [link.from_bytes(settings, stage, kv_bytes) for stage in dict.fromkeys(stages)]
-    tokens = local[0].max_total
-    if settings.rules.minimum_over_stages:
-        tokens = min(sizes.max_total for sizes in local)
-    if limit is not None:
-        tokens = min(tokens, limit)
-    if tokens == local[0].max_total:
-        return local[0]
-    return link.from_tokens(settings, stages[0], tokens)
-
-
 def _running_requests(settings: Settings, sizes: Sizes, pool: states.StatePool | None) -> int:
     """Requests that run at once on one attention-DP rank (resolve_max_num_reqs)."""
     tokens = sizes.max_total
@@ -209,10 +239,6 @@ def _running_requests(settings: Settings, sizes: Sizes, pool: states.StatePool |
     if pool is not None:
         running = min(running, pool.slots // settings.states.slots_per_request)
     return running
-
-
-def _with_context(settings: Settings, capacity: Capacity, request: Request) -> Capacity:
-    return capacity
 
 
 def _resolved(settings: Settings) -> Resolved:

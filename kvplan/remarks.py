@@ -2,15 +2,96 @@
 
 from __future__ import annotations
 
-from kvplan.plan import Request
-from kvplan.sglang.settings import Settings
+from collections.abc import Iterator
+
+from kvplan.layers import LatentAttention, SharedAttention, SlidingAttention
+from kvplan.records import Request
+from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings
 
 
 def assumptions(settings: Settings) -> tuple[str, ...]:
     """Everything that was not given but decides figures."""
-    return settings.model.architecture.assumed
+    architecture, deployment = settings.model.architecture, settings.deployment
+    found = list(architecture.assumed)
+    if deployment.gpu is None:
+        found.append("GPU H200: none is given, so the rules of Hopper with 143,771 MiB apply")
+    if architecture.context_length is None and deployment.context_length is None:
+        found.append(f"context length {UNNAMED_CONTEXT}: the config names none, SGLang's own default")
+    if not settings.model.supported:
+        found.append(
+            f"SGLang {settings.rules.version} serves {architecture.architecture}: it has no such class "
+            "(--assume-supported)"
+        )
+    return tuple(found)
 
 
-def warnings(settings: Settings, request: Request) -> tuple[str, ...]:
+def warnings(settings: Settings, request: Request, fewest_tokens: int | None) -> tuple[str, ...]:
     """Where the engine pays more than it must, or will not do what is asked."""
-    return ()
+    return (
+        *settings.model.architecture.notes,
+        *_unused_windows(settings),
+        *_shared_layers(settings),
+        *_long_context(settings, request),
+        *_uneven_heads(settings),
+        *_rope_alias(settings),
+        *_stages(settings, fewest_tokens),
+    )
+
+
+def _unused_windows(settings: Settings) -> Iterator[str]:
+    groups = settings.model.groups
+    sliding = [(layer, count) for layer, count in groups if isinstance(layer, SlidingAttention)]
+    if not sliding or settings.model.hybrid_swa:
+        return
+    count = sum(number for _, number in sliding)
+    window = sliding[0][0].window
+    extra = sum(
+        settings.storage.kv.bytes_for(layer.token_elements(settings.storage)) * number
+        for layer, number in sliding
+    )
+    yield (
+        f"windows save nothing here: SGLang gives the {count} sliding layers (window {window:,}) full KV, "
+        f"{extra:,} bytes per token per GPU that the model itself does not need past the window"
+    )
+
+
+def _shared_layers(settings: Settings) -> Iterator[str]:
+    shared = [(layer.reads, n) for layer, n in settings.model.groups if isinstance(layer, SharedAttention)]
+    if shared:
+        count = sum(number for _, number in shared)
+        yield f"{count} layers read the KV of others, but SGLang allocates KV for each of them"
+
+
+def _long_context(settings: Settings, request: Request) -> Iterator[str]:
+    longest = settings.model.architecture.context_length
+    if longest is not None and request.context > longest:
+        yield f"a context of {request.context:,} tokens is beyond the model's {longest:,}"
+
+
+def _uneven_heads(settings: Settings) -> Iterator[str]:
+    heads, tp = settings.model.architecture.attention_heads, settings.attention_tp
+    if heads is not None and heads % tp:
+        yield (
+            f"{heads} attention heads don't divide by {tp} GPUs: the sizing goes through, but the server "
+            "may stop when it loads the model"
+        )
+
+
+def _rope_alias(settings: Settings) -> Iterator[str]:
+    generic = settings.model.architecture.config_heads
+    latents = [layer for layer, _ in settings.model.groups if isinstance(layer, LatentAttention)]
+    if settings.model.name in settings.rules.rope_dim_is_head_dim and generic is not None and latents:
+        published = latents[0].qk_rope_head_dim
+        if generic.head_dim != published:
+            yield (
+                f"SGLang {settings.rules.version} takes head_dim {generic.head_dim} for qk_rope_head_dim "
+                f"{published}, and so pays for wider rows"
+            )
+
+
+def _stages(settings: Settings, fewest_tokens: int | None) -> Iterator[str]:
+    if settings.deployment.pp > 1 and not settings.rules.minimum_over_stages and fewest_tokens is not None:
+        yield (
+            f"max_total_num_tokens is that of the first pipeline stage; the server takes the smallest of all "
+            f"stages, {fewest_tokens:,} tokens, and requests are counted on that"
+        )

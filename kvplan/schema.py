@@ -17,6 +17,10 @@ _SIZE_PATTERN = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*([kKmMgGtT][iI]?)?[bB]?\s*$"
 # By field name; `Record.field` where one name means two things.
 DESCRIPTIONS = {
     "kvplan": "Version of this format.",
+    "mtp_ratios": "Entries of compress_ratios past the last layer, which belong to MTP.",
+    "nested_text": "The config nests its language model in a part of its own.",
+    "modalities": "Parts beside the text: vision, audio.",
+    "mixed": "Whether layers are quantised in different ways.",
     "id": "Name of the model, as reports show it; the file's name where it is left out.",
     "architecture": "Class name that the engine looks up, such as LlamaForCausalLM.",
     "model_type": "model_type of the published config.",
@@ -165,7 +169,8 @@ def _property(fact: Fact, record: str) -> dict[str, Any]:
     if fact.fallback:
         described["description"] += f" The same as {fact.fallback} where it is left out."
     if fact.many:
-        return {**described, "type": "array", "items": {"type": "string"}}
+        members = {"type": "integer"} if fact.types[0] is int else {"type": "string"}
+        return {**described, "type": "array", "items": members}
     default = {} if fact.required or fact.default is None else {"default": fact.default}
     return {**described, **_type(fact), **default}
 

@@ -11,7 +11,7 @@ from typing import Any
 from kvplan.architecture import Architecture, Source
 from kvplan.deployment import Deployment
 from kvplan.layers import CompressedAttention, FullAttention, GatedDeltaNet, LatentAttention, Layer
-from kvplan.plan import Buffer, Capacity, Plan, Pool, PoolChoice, Request, Resolved, Term, Verdict
+from kvplan.records import Buffer, Capacity, Plan, Pool, PoolChoice, Request, Resolved, Term, Verdict
 
 GIB = 1 << 30
 

@@ -48,8 +48,11 @@ EVERYTHING = Architecture(
     loops=2,
     attention_sinks=True,
     fused_qkv_tp=4,
+    mtp_ratios=(4, 0),
+    nested_text=True,
+    modalities=("vision",),
     vision=Vision(layers=27),
-    quantization=Quantization(method="fp8", kv_cache_algo="FP8"),
+    quantization=Quantization(method="fp8", kv_cache_algo="FP8", mixed=True),
     weights_bytes=806_801_000_000,
     source=Source(kind="hub", location="Qwen/Qwen3.5-397B-A17B", revision="0123"),
     assumed=("head_dim: 256, as the class has it",),
@@ -77,8 +80,14 @@ draft_layers: 0
 loops: 2
 attention_sinks: true
 fused_qkv_tp: 4
+mtp_ratios:
+  - 4
+  - 0
+nested_text: true
+modalities:
+  - vision
 vision: {layers: 27}
-quantization: {method: fp8, kv_cache_algo: FP8}
+quantization: {method: fp8, kv_cache_algo: FP8, mixed: true}
 weights: 806801000000
 assumed:
   - "head_dim: 256, as the class has it"
@@ -104,7 +113,8 @@ def values(fact: Fact) -> st.SearchStrategy[Any]:
     """Values that a field may hold, mostly other than its default."""
     kind: Any = fact.types[0]
     if fact.many:
-        found: st.SearchStrategy[Any] = st.lists(st.text(), max_size=2).map(tuple)
+        member: st.SearchStrategy[Any] = st.integers(0, 128) if kind is int else st.text()
+        found: st.SearchStrategy[Any] = st.lists(member, max_size=2).map(tuple)
     elif kind is int:
         found = st.sampled_from(fact.choices) if fact.choices else st.integers(fact.least, fact.most)
     elif kind is bool:

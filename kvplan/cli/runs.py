@@ -11,8 +11,8 @@ from kvplan.cli.progress import spinner
 from kvplan.deployment import Deployment
 from kvplan.errors import InputError, KvplanError, Problem, RefusedError, option_flag
 from kvplan.loading import load
-from kvplan.plan import Plan
 from kvplan.planning import plan
+from kvplan.records import Plan
 from kvplan.render.documents import of_comparison, of_plan
 from kvplan.render.size import ranks_of
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kvplan.errors import DoesNotFitError, Problem
-from kvplan.plan import Buffer, Number, Pool, Term
+from kvplan.records import Buffer, Number, Pool, Term
 from kvplan.sglang.model import EngineModel, Stage
 from kvplan.sglang.settings import Settings
 

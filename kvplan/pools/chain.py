@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kvplan.plan import Verdict
 from kvplan.pools import dsa, dsv4, mamba, mha, mla, swa
 from kvplan.pools.base import Link
+from kvplan.records import Verdict
 from kvplan.sglang.model import EngineModel
 
 CHAIN: tuple[Link, ...] = (dsv4.LINK, dsa.LINK, mla.LINK, swa.LINK, mamba.LINK, mha.LINK)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from kvplan.dtypes import element_bytes
 from kvplan.layers import LatentAttention
 from kvplan.layers.latent import INDEX_SCALE_BLOCK, INDEX_SCALE_BYTES
-from kvplan.plan import Term
 from kvplan.pools.default import TokenLink
 from kvplan.pools.mla import latent_layer
+from kvplan.records import Term
 from kvplan.sglang.model import EngineModel, Stage
 from kvplan.sglang.settings import Settings
 

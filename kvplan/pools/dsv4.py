@@ -7,9 +7,9 @@ versions charge different things, see `dsv4_seven_terms` (0.5.12) and `dsv4_slot
 
 from __future__ import annotations
 
-from kvplan.plan import Number, Term
 from kvplan.pools import dsv4_seven_terms, dsv4_slots
 from kvplan.pools.base import Sizes
+from kvplan.records import Number, Term
 from kvplan.sglang.model import EngineModel, Stage
 from kvplan.sglang.settings import Settings
 

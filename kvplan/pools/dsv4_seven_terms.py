@@ -6,7 +6,6 @@ per window (128 tokens), the layers by compress_ratios, whose last entry may bel
 
 from __future__ import annotations
 
-from kvplan.plan import Term
 from kvplan.pools.base import Sizes, nothing_fits
 from kvplan.pools.dsv4_shapes import (
     C4_VECTORS,
@@ -16,6 +15,7 @@ from kvplan.pools.dsv4_shapes import (
     index_head_dim,
     ring_slots,
 )
+from kvplan.records import Term
 from kvplan.sglang.model import Stage
 from kvplan.sglang.settings import Settings
 from kvplan.units import floor_to_page

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from kvplan.errors import refused
 from kvplan.layers.latent import index_key_bytes
-from kvplan.plan import Term
 from kvplan.pools.base import Sizes, nothing_fits
 from kvplan.pools.dsv4_shapes import (
     C4_VECTORS,
@@ -20,6 +19,7 @@ from kvplan.pools.dsv4_shapes import (
     ring_slots,
 )
 from kvplan.pools.swa import refuse_small_window, request_cap
+from kvplan.records import Term
 from kvplan.sglang.model import Stage
 from kvplan.sglang.settings import Settings
 from kvplan.units import GIB, ceil_div, ceil_to_page, floor_to_page

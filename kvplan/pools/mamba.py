@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kvplan.plan import Term
 from kvplan.pools.default import TokenLink
 from kvplan.pools.mha import head_terms
+from kvplan.records import Term
 from kvplan.sglang.model import EngineModel, Stage
 from kvplan.sglang.settings import Settings
 

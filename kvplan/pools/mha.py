@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kvplan.dtypes import element_bytes
 from kvplan.layers import FullAttention, IndexedAttention
-from kvplan.plan import Term
 from kvplan.pools.default import TokenLink, draft_bytes
+from kvplan.records import Term
 from kvplan.sglang.model import EngineModel, HeadShape, Stage, head_shape
 from kvplan.sglang.settings import Settings
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from kvplan.dtypes import element_bytes
 from kvplan.layers import LatentAttention
-from kvplan.plan import Term
 from kvplan.pools.default import TokenLink, draft_bytes
+from kvplan.records import Term
 from kvplan.sglang.model import EngineModel, Stage
 from kvplan.sglang.settings import Settings
 

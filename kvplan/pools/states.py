@@ -18,12 +18,21 @@ from kvplan.units import GIB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatePool:
-    """`slots`: max_mamba_cache_size; `slot_bytes` of one stage; `rest_gib` is left for KV."""
+    """`slots`: max_mamba_cache_size; `slot_bytes` of one slot on one stage; `rest_gib` is left for KV.
+
+    `charged_slots` counts the padding slot where it is charged, `draft_bytes` are the states of drafts.
+    """
 
     slots: int
+    charged_slots: int
     slot_bytes: int
     draft_bytes: int
     rest_gib: float
+
+    @property
+    def bytes(self) -> int:
+        """Bytes per GPU that the state pool takes off the budget."""
+        return self.charged_slots * self.slot_bytes + self.draft_bytes
 
 
 def bytes_per_request(settings: Settings, stage: Stage) -> int:
@@ -63,7 +72,11 @@ def _with_padding(settings: Settings, slot: int, rest: float) -> StatePool:
         rest = rest - (reserved / GIB)
     _refuse_no_slot(slots, slot, rest)
     return StatePool(
-        slots=slots, slot_bytes=slot, draft_bytes=reserved, rest_gib=rest - (slots + 1) * slot / GIB
+        slots=slots,
+        charged_slots=slots + 1,
+        slot_bytes=slot,
+        draft_bytes=reserved,
+        rest_gib=rest - (slots + 1) * slot / GIB,
     )
 
 
@@ -91,7 +104,13 @@ def _without_padding(settings: Settings, slot: int, rest: float) -> StatePool:
         budget = rest * settings.state_ratio / (1 + settings.state_ratio)
         slots = int((budget * GIB) // slot)
     _refuse_no_slot(slots, slot, rest)
-    return StatePool(slots=slots, slot_bytes=slot, draft_bytes=reserved, rest_gib=rest - slots * slot / GIB)
+    return StatePool(
+        slots=slots,
+        charged_slots=slots,
+        slot_bytes=slot,
+        draft_bytes=reserved,
+        rest_gib=rest - slots * slot / GIB,
+    )
 
 
 def _refuse_no_slot(slots: int, slot: int, rest: float) -> None:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from kvplan.dtypes import element_bytes
 from kvplan.errors import refused
-from kvplan.layers import SlidingAttention
-from kvplan.plan import Number, Term
+from kvplan.layers import CompressedAttention, SlidingAttention
 from kvplan.pools.base import Sizes, nothing_fits
 from kvplan.pools.mha import MXFP8_BLOCK
+from kvplan.records import Number, Term
 from kvplan.sglang.families import EXCLUSIVE_WINDOW
 from kvplan.sglang.model import EngineModel, HeadShape, Stage, head_shape
 from kvplan.sglang.settings import Settings
@@ -96,8 +96,9 @@ def _draft_allocation(settings: Settings) -> int:
 
 def engine_window(settings: Settings) -> int | None:
     """The window as the engine counts it: some classes take the config's as inclusive."""
-    shapes = [shape for layer, _ in settings.model.groups if (shape := head_shape(layer)) is not None]
-    window = next((shape.window for shape in shapes if isinstance(shape, SlidingAttention)), None)
+    shapes = [head_shape(layer) or layer for layer, _ in settings.model.groups]
+    windowed = SlidingAttention | CompressedAttention
+    window = next((shape.window for shape in shapes if isinstance(shape, windowed)), None)
     if window is not None and settings.model.name in EXCLUSIVE_WINDOW:
         return window - 1
     return window

@@ -14,7 +14,7 @@ def read_latent(reading: Reading) -> list[Layer]:
 
 
 def read_latent_or_heads(reading: Reading) -> list[Layer]:
-    """Classes that carry either design: MLA where kv_lora_rank is set (DeepSeek-VL2, DeepSeek-OCR, Pixtral)."""
+    """Classes of either design: MLA where kv_lora_rank is set (DeepSeek-VL2, DeepSeek-OCR, Pixtral)."""
     if reading.config.get("kv_lora_rank") and reading.config.flag("use_mla", default=True):
         return read_latent(reading)
     return read_standard(reading)
@@ -54,7 +54,7 @@ def with_index(reading: Reading, latent: LatentAttention, layer: int) -> LatentA
 
 
 def _reuses_topk(reading: Reading, layer: int) -> bool:
-    """Source: SGLang 0.5.23, configs/model_config.py, dsa_layer_skips_topk; the first key that is set counts."""
+    """The first key that is set counts (SGLang 0.5.23, configs/model_config.py, dsa_layer_skips_topk)."""
     config = reading.config
     types = config.items("indexer_types", str)
     if types is not None:

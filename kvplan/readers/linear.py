@@ -84,7 +84,7 @@ def read_lightning(reading: Reading) -> list[Layer]:
 
 
 def read_bailing_hybrid(reading: Reading) -> list[Layer]:
-    """Ling-2.5 and Ling-3: the last layer of each group is MLA, the others lightning, or KDA with a convolution.
+    """Ling-2.5 and Ling-3: the last layer of each group is MLA, the others lightning or KDA.
 
     Source: SGLang 0.5.23, configs/bailing_hybrid.py.
     """

@@ -85,7 +85,7 @@ def _mamba2(reading: Reading) -> Mamba2:
 
 def read_granite_hybrid(reading: Reading) -> list[Layer]:
     """Granite-4: `mamba` and `attention` by layer_types or layers_block_type."""
-    named = {"mamba": _mamba2(reading), "attention": reading.attention()}
+    named: Mapping[str, Layer] = {"mamba": _mamba2(reading), "attention": reading.attention()}
     for key in ("layer_types", "layers_block_type"):
         layers = reading.layer_types(named, key=key)
         if layers is not None:

@@ -109,17 +109,21 @@ def _slides(reading: Reading, count: int) -> list[bool]:
     pattern = _pattern(reading)
     if pattern is not None:
         return [(index + 1) % pattern != 0 for index in range(count)]
+    return _by_class(reading, count)
+
+
+def _by_class(reading: Reading, count: int) -> list[bool]:
+    """Where the config only sets a window: what the model class does with it."""
+    config = reading.config
     if "use_sliding_window" in config or "max_window_layers" in config:
         if not config.flag("use_sliding_window"):
             return [False] * count
         first = config.integer("max_window_layers", least=0, default=0)
         return [index >= first for index in range(count)]
-    if reading.model_type in _WINDOW_ON_ALL:
-        return [True] * count
-    reading.notes.append(
-        f"{config.first(*_WINDOW_KEYS)} is set, but nothing says which layers use it: all are taken as full"
-    )
-    return [False] * count
+    if reading.model_type not in _WINDOW_ON_ALL:
+        key = config.first(*_WINDOW_KEYS)
+        reading.notes.append(f"{key} is set, but nothing says which layers use it: all are taken as full")
+    return [reading.model_type in _WINDOW_ON_ALL] * count
 
 
 def _by_names(reading: Reading, names: Sequence[str]) -> list[bool]:

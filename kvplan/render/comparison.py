@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from kvplan.deployment import Deployment
-from kvplan.plan import Number, Plan
+from kvplan.records import Number, Plan
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.size import engine_facts, short_dtype
 from kvplan.render.text import exact

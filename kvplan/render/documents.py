@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kvplan.architecture import Architecture
-from kvplan.plan import SCHEMA_VERSION, Plan
+from kvplan.records import SCHEMA_VERSION, Plan
 from kvplan.render import comparison, models, size
 from kvplan.render.flat import flat
 from kvplan.render.formats import Document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kvplan.plan import Plan
+from kvplan.records import Plan
 
 _BLOCKS = ("model", "engine", "deployment", "pool", "request", "capacity")
 _REMARKS = ("assumed", "warnings")

@@ -11,7 +11,7 @@ from kvplan.layers import (
     ParallelLayer,
     SlidingAttention,
 )
-from kvplan.plan import Plan
+from kvplan.records import Plan
 
 
 def copies(plan: Plan) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kvplan.architecture import Architecture
-from kvplan.plan import Plan, Pool
+from kvplan.records import Plan, Pool
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.sharing import copies, fixed_parts
 from kvplan.render.text import exact, joined, plural, rounded

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kvplan.plan import Number
+from kvplan.records import Number
 from kvplan.units import format_bytes_decimal
 
 # Floats are ratios of bytes (7086.75, 66355.2); more digits than this are noise of their division.

@@ -27,7 +27,7 @@ def attention_backends(
     model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules, states: StateCache
 ) -> tuple[str, str]:
     """(prefill, decode) backend: the user's, else the model's own default, else one by design."""
-    if deployment.kv_cache_dtype == "nvfp4" and not model.mla and not model.dsv4:
+    if deployment.kv_cache_dtype == "nvfp4" and not model.dsv4:
         return _nvfp4_prefill(model, deployment, gpu, rules), "trtllm_mha"
     chosen = deployment.attention_backend or _default(model, deployment, gpu, rules, states)
     if chosen == "fa3" and deployment.kv_cache_dtype == "fp8_e5m2":

@@ -10,7 +10,7 @@ import math
 
 import pytest
 
-from kvplan.plan import Plan
+from kvplan.records import Plan
 from kvplan.render import as_json
 from kvplan.render.documents import of_comparison, of_models, of_plan
 from kvplan.render.formats import FORMATS, Document, draw

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from kvplan.deployment import Deployment
-from kvplan.plan import Capacity, Plan, Pool
+from kvplan.records import Capacity, Plan, Pool
 from kvplan.render import comparison, size, table
 from tests import samples
 

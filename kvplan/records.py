@@ -87,8 +87,9 @@ class Buffer:
 class Capacity:
     """What fits, per attention-DP rank; None where a pool does not exist or no budget was given.
 
-    `kv_bytes`: what is left for tokens after recurrent states. `limited_by`: what runs out first at
-    the asked context: kv tokens, swa tokens, state slots or max_running_requests.
+    `kv_bytes`: what is left for tokens after recurrent states. `requests_at_context`: requests of the
+    asked context at once, `limited_by` what runs out first. `context_at_concurrency`: the longest
+    context at the asked concurrency.
     """
 
     available_bytes: int | None = None
@@ -105,6 +106,7 @@ class Capacity:
     max_running_requests: int | None = None
     requests_at_context: int | None = None
     limited_by: str | None = None
+    context_at_concurrency: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
