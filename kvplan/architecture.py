@@ -6,8 +6,9 @@ Readers build it from a config; nothing behind them sees a mapping. It is free o
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
+from typing import Any
 
 from kvplan.layers import CompressedAttention, Layer, ParallelLayer, Recurrent
 
@@ -87,6 +88,14 @@ class Architecture:
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def __hash__(self) -> int:
+        """Computed once, so that models can key caches."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.id, self.architecture, self.layers))
+
     @cached_property
     def groups(self) -> tuple[tuple[Layer, int], ...]:
         """Distinct layers with their counts, in order of first appearance."""
@@ -105,6 +114,11 @@ class Architecture:
         return (*own, *self.mtp_ratios)
 
     @cached_property
+    def layer_rows(self) -> tuple[dict[str, Any], ...]:
+        """Distinct layers with their counts as JSON types: kind, count and the fields of the kind."""
+        return tuple({"kind": layer.kind, "count": count, **_fields(layer)} for layer, count in self.groups)
+
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """Names of the layer kinds that occur."""
         return frozenset(layer.kind for layer, _ in self.groups)
@@ -115,3 +129,11 @@ def state_of(layer: Layer) -> Recurrent | None:
     if isinstance(layer, ParallelLayer):
         return layer.state
     return layer if isinstance(layer, Recurrent) else None
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    return {
+        field.name: _fields(value) if is_dataclass(value) else value
+        for field in fields(record)
+        for value in (getattr(record, field.name),)
+    }

@@ -83,6 +83,14 @@ def stage_ranges(layers: int, stages: int) -> list[tuple[int, int]]:
     return list(zip([0, *ends], ends, strict=False))
 
 
+def _stage_groups(architecture: Architecture, pp: int) -> list[tuple[tuple[Layer, int], ...]]:
+    """Distinct layers with their counts, for each pipeline stage."""
+    if pp == 1:
+        return [architecture.groups]
+    layers = architecture.layers
+    return [_grouped(layers[start:end]) for start, end in stage_ranges(len(layers), pp)]
+
+
 def _grouped(layers: tuple[Layer, ...]) -> tuple[tuple[Layer, int], ...]:
     counts: dict[Layer, int] = {}
     for layer in layers:
@@ -94,12 +102,10 @@ def _request(settings: Settings) -> Request:
     """The accounting view: what the architecture needs, on the GPUs that hold one request."""
     context = _context(settings)
     architecture, storage = settings.model.architecture, settings.storage
-    loops = architecture.loops
-    stages = [
-        _grouped(architecture.layers[start:end])
-        for start, end in stage_ranges(len(architecture.layers), settings.deployment.pp)
+    needs = [
+        _needs(groups, context, storage, architecture.loops)
+        for groups in _stage_groups(architecture, settings.deployment.pp)
     ]
-    needs = [_needs(groups, context, storage, loops) for groups in stages]
     alpha, gamma, exact = max(needs, key=lambda need: need[2])
     total = sum(need[2] for need in needs) * settings.attention_tp
     return Request(

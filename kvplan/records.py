@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -172,15 +171,10 @@ class Plan:
             "capacity": _record(self.capacity),
             "pools": [_record(pool) for pool in self.pools],
             "buffers": [{**_record(buffer), "shape": list(buffer.shape)} for buffer in self.buffers],
-            "layers": layer_rows(model),
+            "layers": [dict(row) for row in model.layer_rows],
             "assumed": list(self.assumed),
             "warnings": list(self.warnings),
         }
-
-
-def layer_rows(model: Architecture) -> list[dict[str, Any]]:
-    """Distinct layers with their counts: kind, count and the fields of the kind."""
-    return [{"kind": layer.kind, "count": count, **_nested(layer)} for layer, count in model.groups]
 
 
 def number(value: Fraction) -> Number:
@@ -190,11 +184,3 @@ def number(value: Fraction) -> Number:
 
 def _record(record: Any) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__slots__}
-
-
-def _nested(layer: Any) -> dict[str, Any]:
-    return {
-        field.name: _nested(value) if dataclasses.is_dataclass(value) else value
-        for field in dataclasses.fields(layer)
-        for value in (getattr(layer, field.name),)
-    }

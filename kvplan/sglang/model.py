@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kvplan.architecture import Architecture, state_of
 from kvplan.layers import (
@@ -50,6 +51,7 @@ class EngineModel:
         return self.architecture.groups
 
 
+@lru_cache(maxsize=256)
 def classify(architecture: Architecture, rules: Rules, *, disable_hybrid_swa_memory: bool) -> EngineModel:
     """Look the model's class up in the lists of a rule set."""
     name = rules.alias.get(architecture.architecture, architecture.architecture)
@@ -119,6 +121,7 @@ class Stage:
         return [(layer, n) for layer, n in self.groups if isinstance(layer, CompressedAttention)]
 
 
+@lru_cache(maxsize=256)
 def stage_of(groups: tuple[tuple[Layer, int], ...], loops: int = 1) -> Stage:
     """Count the layers of a stage; a looped stack has one cache per loop."""
     total = sum(count for _, count in groups)

@@ -34,7 +34,7 @@ class MemoryTier:
     graph_batch_from_tp4: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rules:
     """What a version of SGLang does; see the two instances for the source of each value."""
 
