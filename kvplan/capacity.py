@@ -1,0 +1,129 @@
+"""From a memory budget to tokens, state slots and requests, in the order in which the engine sizes them."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, replace
+
+from kvplan.pools import states
+from kvplan.pools.base import Link, Sizes
+from kvplan.pools.concurrency import context_at_concurrency, requests_at_context
+from kvplan.pools.dsv4_slots import c128_state_slots
+from kvplan.records import Capacity, Request
+from kvplan.sglang.model import Stage
+from kvplan.sglang.settings import Settings
+from kvplan.stages import state_shares
+from kvplan.units import GIB, ceil_div
+
+# Running requests where none are asked for (resolve_max_num_reqs).
+_LEAST_ESTIMATE, _MOST_ESTIMATE = 2048, 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sized:
+    """What a budget gave: sizes of the first stage, the fewest tokens of any stage, states, requests."""
+
+    kv_bytes: int
+    sizes: Sizes
+    fewest_tokens: int
+    states: states.StatePool | None
+    running: int
+
+
+def size(settings: Settings, link: Link, whole: Stage, stages: list[Stage]) -> Sized:
+    """State pool first, then tokens, then running requests.
+
+    Raises DoesNotFitError where the budget holds no page of tokens or no state slot.
+    """
+    deployment, pool = settings.deployment, None
+    if deployment.available_bytes is not None:
+        kv_bytes, rest = deployment.available_bytes, deployment.available_bytes / GIB
+    else:
+        rest = _profiled_gib(settings)
+        kv_bytes = int(rest * GIB)
+    if settings.model.has_state:
+        pool = states.reserve(settings, whole, state_shares(settings), rest)
+        kv_bytes = int(pool.rest_gib * GIB)
+    local = [link.from_bytes(settings, stage, kv_bytes) for stage in dict.fromkeys(stages)]
+    fewest = min(sizes.max_total for sizes in local)
+    sizes = _constrained(settings, link, stages, local[0], fewest)
+    return Sized(
+        kv_bytes=kv_bytes,
+        sizes=sizes,
+        fewest_tokens=min(fewest, sizes.max_total),
+        states=pool,
+        running=_running_requests(settings, sizes, pool),
+    )
+
+
+def _constrained(settings: Settings, link: Link, stages: list[Stage], first: Sizes, fewest: int) -> Sizes:
+    """Sizes of the first stage under the user's cap and, where the engine shares it, the fewest tokens."""
+    tokens = fewest if settings.rules.minimum_over_stages else first.max_total
+    limit = settings.deployment.max_total_tokens
+    if limit is not None:
+        tokens = min(tokens, limit)
+    return first if tokens == first.max_total else link.from_tokens(settings, stages[0], tokens)
+
+
+def capacity(settings: Settings, sized: Sized, stages: list[Stage], request: Request) -> Capacity:
+    """The figures of one rank, under the names that the engine logs them with."""
+    sizes, pool, running = sized.sizes, sized.states, sized.running
+    c128_state = sizes.c128_state
+    if settings.model.dsv4 and settings.rules.dsv4_fixed_states:
+        c128_state = c128_state_slots(settings, stages[0], running)
+    slots = None if pool is None else pool.slots
+    held = replace(sizes, max_total=sized.fewest_tokens)
+    at_once, limit = requests_at_context(
+        settings, held, state_slots=slots, running=running, context=request.context
+    )
+    asked = settings.deployment.concurrency
+    longest = None
+    if asked is not None:
+        per_rank = ceil_div(asked, settings.attention_dp)
+        longest = context_at_concurrency(settings, held, running=running, requests=per_rank)
+    return Capacity(
+        available_bytes=settings.deployment.available_bytes,
+        state_bytes=None if pool is None else pool.bytes,
+        kv_bytes=sized.kv_bytes,
+        max_total_num_tokens=sizes.max_total,
+        full_max_total_num_tokens=sizes.full,
+        swa_max_total_num_tokens=sizes.swa,
+        c4_max_total_num_tokens=sizes.c4,
+        c128_max_total_num_tokens=sizes.c128,
+        c4_state_pool_size=sizes.c4_state,
+        c128_state_pool_size=c128_state,
+        max_mamba_cache_size=slots,
+        max_running_requests=running,
+        requests_at_context=at_once,
+        limited_by=limit,
+        context_at_concurrency=longest,
+    )
+
+
+def _profiled_gib(settings: Settings) -> float:
+    """Free after loading, less the share of free-before-loading that is not static, in GiB."""
+    deployment = settings.deployment
+    before = deployment.pre_model_load_gib or 0.0
+    # The engine reads free memory in bytes and turns it into GiB.
+    free = float(int((deployment.free_gib or 0.0) * GIB))
+    if settings.rules.profile_rounds_to_float32 and deployment.tp * deployment.pp > 1:
+        free = struct.unpack("f", struct.pack("f", free))[0]
+    rest = free / GIB - before * (1 - settings.memory.mem_fraction_static)
+    if settings.model.multimodal and settings.rules.multimodal_reserve_mib:
+        return rest - settings.rules.multimodal_reserve_mib / 1024
+    return rest
+
+
+def _running_requests(settings: Settings, sizes: Sizes, pool: states.StatePool | None) -> int:
+    """Requests that run at once on one attention-DP rank (resolve_max_num_reqs)."""
+    tokens = sizes.max_total
+    estimate = max(min(int(tokens / settings.context * 512), _MOST_ESTIMATE), _LEAST_ESTIMATE)
+    if settings.requests is None:
+        running = min(estimate, tokens // 2)
+    elif settings.rules.requested_below_estimate:
+        running = min(settings.requests // settings.attention_dp, estimate)
+    else:
+        running = min(settings.requests_per_rank or 1, tokens // 2)
+    if pool is not None:
+        running = min(running, pool.slots // settings.states.slots_per_request)
+    return running
