@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from kvplan.layers import CompressedAttention, Layer, ParallelLayer, Recurrent
+from kvplan.weights.records import Parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,8 @@ class Architecture:
     often the stack is run, each time with a cache of its own. `nested_text`: the config nests its
     language model; `modalities`: vision and audio, where it has parts for them. `assumed`: defaults
     that were used because the config leaves a value out. `notes`: remarks on the config.
+    `weights_bytes`: the checkpoint's size as published, `parameters` what it holds by the config's sizes.
+    `changes`: what a what-if changed of the published model, none for the model itself.
     """
 
     id: str
@@ -84,9 +87,11 @@ class Architecture:
     vision: Vision | None = None
     quantization: Quantization | None = None
     weights_bytes: int | None = None
+    parameters: Parameters | None = None
     source: Source = Source(kind="built", location="")
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         """Computed once, so that models can key caches."""

@@ -97,6 +97,8 @@ def capacity(settings: Settings, sized: Sized, stages: list[Stage], request: Req
         requests_at_context=at_once,
         limited_by=limit,
         context_at_concurrency=longest,
+        max_total_num_tokens_total=sizes.max_total * settings.attention_dp,
+        requests_at_context_total=at_once * settings.attention_dp,
     )
 
 

@@ -8,11 +8,21 @@ from kvplan.errors import InputError, Problem, bad_option, option_flag
 
 DEFAULT_ENGINE_VERSION = "0.5.23"
 
+# Where the size of the weights comes from, instead of a size itself: the first of the two that there is,
+# the checkpoint's own metadata, or an estimate from the config.
+WEIGHT_SOURCES = ("auto", "metadata", "estimate")
+
+# --chunked-prefill-size of a server that prefills each prompt at once.
+UNCHUNKED = -1
+
 _AT_LEAST_ONE = (
     "tp",
     "dp",
     "pp",
     "dcp",
+    "ep",
+    "gpu_memory",
+    "weights_per_gpu",
     "page_size",
     "context_length",
     "max_total_tokens",
@@ -25,6 +35,9 @@ _AT_LEAST_ONE = (
     "available_bytes",
     "ctx",
     "concurrency",
+    "snapshot_every",
+    "draft_tokens",
+    "hisparse_ratio",
 )
 
 
@@ -33,9 +46,12 @@ class Deployment:
     """One server start: fields are named as SGLang's flags, with underscores.
 
     Budget: `available_bytes` (per GPU, recurrent state and KV together), or free GPU memory in GiB
-    before (`pre_model_load_gib`) and after (`free_gib`) the weights are loaded. Neither: the plan
-    gives costs without a capacity. `ctx` and `concurrency` are the workload that is asked about, not
-    engine options. Raises InputError for impossible values.
+    before (`pre_model_load_gib`) and after (`free_gib`) the weights are loaded. With `weights` or
+    `weights_per_gpu` what is missing of the two is worked out from the GPU's memory: `weights` is the
+    checkpoint's bytes or one of WEIGHT_SOURCES, `weights_per_gpu` bytes that one GPU loads, `gpu_memory`
+    bytes of a GPU that is not in the catalogue. None of these: the plan gives costs without a capacity. `ctx`, `concurrency`, `snapshot_every` (tokens between states that a
+    prefix cache keeps) and `draft_tokens` are the workload that is asked about, not engine options.
+    Raises InputError for impossible values.
     """
 
     tp: int = 1
@@ -62,8 +78,13 @@ class Deployment:
     speculative_eagle_topk: int | None = None
     speculative_num_draft_tokens: int | None = None
     enable_hisparse: bool = False
+    hisparse_ratio: int | None = None
     prefill_only_disable_kv_cache: bool = False
     gpu: str | None = None
+    gpu_memory: int | None = None
+    weights: str | int | None = None
+    weights_per_gpu: int | None = None
+    ep: int = 1
     engine_version: str = DEFAULT_ENGINE_VERSION
     assume_supported: bool = False
     available_bytes: int | None = None
@@ -71,6 +92,8 @@ class Deployment:
     free_gib: float | None = None
     ctx: int | None = None
     concurrency: int | None = None
+    snapshot_every: int | None = None
+    draft_tokens: int | None = None
 
     def __post_init__(self) -> None:
         """Check each value by itself and the budget as a whole; rules of the engine come later."""
@@ -78,13 +101,17 @@ class Deployment:
             _too_small(name, value)
             for name in _AT_LEAST_ONE
             if (value := getattr(self, name)) is not None and not _is_count(value)
+            if (name, value) != ("chunked_prefill_size", UNCHUNKED)
         ]
         problems += _budget_problems(self)
         problems += _ratio_problems(self)
+        problems += _weights_problems(self)
         if self.enable_dp_attention and not problems and self.tp % self.dp:
             problems.append(
                 bad_option("dp", f"{self.dp} attention-DP ranks do not divide --tp {self.tp}").problems[0]
             )
+        if not problems and self.tp % self.ep:
+            problems += bad_option("ep", f"{self.ep} expert-parallel ranks do not divide --tp {self.tp}").problems
         if problems:
             raise InputError(problems)
 
@@ -101,7 +128,13 @@ class Deployment:
     @property
     def has_budget(self) -> bool:
         """Whether there is memory to size pools from."""
-        return self.available_bytes is not None or self.free_gib is not None
+        profiled = self.pre_model_load_gib is not None and self.free_gib is not None
+        return self.available_bytes is not None or profiled
+
+    @property
+    def wants_estimate(self) -> bool:
+        """Whether the budget has to be worked out from a GPU and weights."""
+        return not self.has_budget and (self.weights is not None or self.weights_per_gpu is not None)
 
 
 def _is_count(value: object) -> bool:
@@ -123,7 +156,7 @@ def _budget_problems(deployment: Deployment) -> list[Problem]:
                 hint="give either --available-bytes or --pre-model-load-gib with --free-gib",
             )
         ]
-    if (profiled[0] is None) != (profiled[1] is None):
+    if (profiled[0] is None) != (profiled[1] is None) and not deployment.wants_estimate:
         missing = "--free-gib" if profiled[1] is None else "--pre-model-load-gib"
         return [Problem(file="", key=missing, what="is missing", hint="the two belong together")]
     return [
@@ -131,6 +164,17 @@ def _budget_problems(deployment: Deployment) -> list[Problem]:
         for name in ("pre_model_load_gib", "free_gib")
         if (value := getattr(deployment, name)) is not None and not 0 < value < float("inf")
     ]
+
+
+def _weights_problems(deployment: Deployment) -> list[Problem]:
+    given, key = deployment.weights, "--weights"
+    if given is not None and deployment.weights_per_gpu is not None:
+        hint = "--weights is the whole checkpoint, --weights-per-gpu what one GPU loads"
+        return [Problem(file="", key=key, what="is given beside --weights-per-gpu", hint=hint)]
+    if given is None or _is_count(given) or given in WEIGHT_SOURCES:
+        return []
+    known = ", ".join(WEIGHT_SOURCES)
+    return [Problem(file="", key=key, what=f"{given!r} is not a size", hint=f"600GB, 560GiB, or {known}")]
 
 
 def _ratio_problems(deployment: Deployment) -> list[Problem]:

@@ -50,6 +50,9 @@ def _lines(architecture: Architecture) -> Iterator[str]:
         if fact.many:
             yield f"{fact.key}:"
             yield from (f"  - {_flow(item)}" for item in value)
+        elif dataclasses.is_dataclass(fact.types[0]) and _holds_records(value):
+            yield f"{fact.key}:"
+            yield from (f"  {key}: {text}" for key, text in _pairs(value))
         else:
             yield f"{fact.key}: {_flow(value)}"
     if architecture.source.kind != "built":
@@ -92,6 +95,10 @@ def _pairs(record: Any) -> Sequence[tuple[str, str]]:
         if value != known or (fact.required and not fact.fallback):
             pairs.append((fact.key, _flow(value)))
     return pairs
+
+
+def _holds_records(record: Any) -> bool:
+    return any(dataclasses.is_dataclass(getattr(record, field.name)) for field in dataclasses.fields(record))
 
 
 def _flow(value: Any) -> str:

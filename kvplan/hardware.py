@@ -3,18 +3,50 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from kvplan.errors import bad_option
+from kvplan.errors import InputError, bad_option
+from kvplan.units import MIB
+
+_CATALOGUE_FILE = Path(__file__).with_name("gpus.json")
+# `h200x8`, and `sm89`: a generation instead of a product, beside --gpu-memory.
+_COUNTED = re.compile(r"(.+?)[\s_-]*x([1-9][0-9]{0,4})\Z", re.IGNORECASE)
+_GENERATION = re.compile(r"sm[_-]?([0-9]{2,3})\Z", re.IGNORECASE)
+_SEPARATORS = re.compile(r"[\s_-]+")
+# Names that people and nvidia-smi put in front.
+_VENDORS = re.compile(r"\A(nvidia|amd|geforce|instinct|tesla)[\s_-]+", re.IGNORECASE)
+_HOPPER = 90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gpu:
-    """`memory_mib`: memory.total as nvidia-smi prints it, in MiB. `sm`: CUDA compute capability x 10."""
+    """`memory_mib`: memory.total as nvidia-smi prints it, in MiB. `sm`: CUDA compute capability x 10.
+
+    `sm` is 0 on AMD. `bandwidth_gb_s`: memory bandwidth in 10^9 bytes per second, None where it is not
+    known. `unified`: CPU and GPU share the memory. `source`: of the figures.
+    """
 
     name: str
     memory_mib: int
     sm: int
+    title: str = ""
+    bandwidth_gb_s: int | None = None
+    also: tuple[str, ...] = ()
+    unified: bool = False
+    source: str = ""
+
+    @property
+    def memory_bytes(self) -> int:
+        """The same memory in bytes."""
+        return self.memory_mib * MIB
+
+    @property
+    def is_rocm(self) -> bool:
+        """AMD."""
+        return self.sm == 0
 
     @property
     def is_hopper(self) -> bool:
@@ -31,29 +63,80 @@ class Gpu:
         """SM 10.x or 12.x."""
         return self.sm // 10 in (10, 12)
 
+    @property
+    def generation(self) -> str:
+        """`Hopper, SM 9.0`."""
+        if self.is_rocm:
+            return "AMD, ROCm"
+        family = _FAMILIES.get(self.sm, _FAMILIES.get(self.sm // 10 * 10, ""))
+        return f"{family}, SM {self.sm // 10}.{self.sm % 10}".removeprefix(", ")
 
-# memory.total in MiB as nvidia-smi reports it; compute capability from NVIDIA's CUDA GPU list.
-GPUS: dict[str, Gpu] = {
-    gpu.name: gpu
-    for gpu in (
-        Gpu(name="a100", memory_mib=81_920, sm=80),
-        Gpu(name="l40s", memory_mib=46_068, sm=89),
-        Gpu(name="h100", memory_mib=81_559, sm=90),
-        Gpu(name="h20", memory_mib=97_871, sm=90),
-        Gpu(name="h200", memory_mib=143_771, sm=90),
-        Gpu(name="b200", memory_mib=183_359, sm=100),
-        Gpu(name="b300", memory_mib=275_040, sm=103),
-        Gpu(name="rtx6000pro", memory_mib=97_887, sm=120),
-    )
-}
+
+_FAMILIES = {80: "Ampere", 89: "Ada", 90: "Hopper", 100: "Blackwell", 120: "Blackwell"}
+
+
+def _catalogue() -> dict[str, Gpu]:
+    listed = json.loads(_CATALOGUE_FILE.read_text(encoding="utf-8"))["gpus"]
+    return {entry["name"]: Gpu(**{**entry, "also": tuple(entry.get("also", ()))}) for entry in listed}
+
+
+GPUS: dict[str, Gpu] = _catalogue()
 ASSUMED_GPU = "h200"
 
 
-def gpu_by_name(name: str) -> Gpu:
-    """The catalogue entry, whatever the case; InputError with near names otherwise."""
-    gpu = GPUS.get(name.lower())
-    if gpu is None:
-        near = difflib.get_close_matches(name.lower(), GPUS, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise bad_option("gpu", f"unknown GPU {name!r}", f"{hint}known: {', '.join(GPUS)}")
-    return gpu
+def gpu_by_name(name: str, memory_bytes: int | None = None) -> Gpu:
+    """The catalogue entry, whatever the case and the separators; InputError with near names otherwise.
+
+    `memory_bytes` replaces the memory of an entry, and makes one of a name that is not in the catalogue,
+    of the generation that the name gives (`sm89`) or else of Hopper.
+    """
+    found = find(name)
+    if memory_bytes is None:
+        if found is None:
+            raise _unknown(name)
+        return found
+    if memory_bytes < MIB:
+        raise bad_option("gpu_memory", f"{memory_bytes} bytes are less than 1 MiB")
+    if found is not None:
+        return replace(found, memory_mib=memory_bytes // MIB)
+    generation = _GENERATION.match(name)
+    return Gpu(name=name.lower(), memory_mib=memory_bytes // MIB, sm=int(generation[1]) if generation else _HOPPER)
+
+
+def find(name: str) -> Gpu | None:
+    """The catalogue entry of a name as people or nvidia-smi write it, None without one."""
+    wanted = _plain(name)
+    for gpu in GPUS.values():
+        if wanted in {_plain(known) for known in (gpu.name, gpu.title, *gpu.also)}:
+            return gpu
+    return None
+
+
+def names_generation(name: str) -> bool:
+    """Whether a name such as `sm89` stands for a generation."""
+    return _GENERATION.match(name) is not None
+
+
+def split_count(text: str) -> tuple[str, int | None]:
+    """`h200x8` -> (`h200`, 8); a name alone has no count."""
+    if find(text) is not None:
+        return text, None
+    match = _COUNTED.match(text.strip())
+    return (match[1], int(match[2])) if match else (text, None)
+
+
+def _plain(name: str) -> str:
+    """One spelling for `RTX 4090`, `rtx-4090` and `NVIDIA GeForce RTX 4090`."""
+    short = name.strip()
+    while match := _VENDORS.match(short):
+        short = short[match.end() :]
+    return _SEPARATORS.sub("", short).lower()
+
+
+def _unknown(name: str) -> InputError:
+    if names_generation(name):
+        return bad_option("gpu", f"{name!r} is a generation", "--gpu-memory SIZE says how much memory it has")
+    near = difflib.get_close_matches(name.lower(), GPUS, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    known = ", ".join(GPUS)
+    return bad_option("gpu", f"unknown GPU {name!r}", f"{hint}known: {known}; or --gpu-memory SIZE")

@@ -64,23 +64,29 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))  # Path.resolve() raises on a loop of links before Python 3.13
 
 
-def _beside(folder: Path, name: str, shown: str) -> Path | None:
-    """The file `name` in `folder`, None without one; a link must not lead out of where the user pointed.
+def leads_out(path: Path) -> bool:
+    """Whether a path is a link to somewhere outside its folder.
 
     The Hugging Face cache is the exception: its snapshots are links to blobs of the repository or, from
     huggingface_hub 2 on, of the whole cache.
     """
+    if not path.is_symlink():
+        return False
+    real = _real(path.parent)
+    allowed = [real]
+    if real.parent.name == "snapshots":
+        repository = real.parent.parent
+        allowed += [repository / "blobs", repository.parent / "blobs"]
+    return not any(_real(path).is_relative_to(root) for root in allowed)
+
+
+def _beside(folder: Path, name: str, shown: str) -> Path | None:
+    """The file `name` in `folder`, None without one; a link must not lead out of where the user pointed."""
     path = folder / name
     if not os.path.lexists(path):
         return None
-    if path.is_symlink():
-        real = _real(folder)
-        allowed = [real]
-        if real.parent.name == "snapshots":
-            repository = real.parent.parent
-            allowed += [repository / "blobs", repository.parent / "blobs"]
-        if not any(_real(path).is_relative_to(root) for root in allowed):
-            raise _error(shown, "is a link that leads out of its folder", "name the file itself")
+    if leads_out(path):
+        raise _error(shown, "is a link that leads out of its folder", "name the file itself")
     return path
 
 

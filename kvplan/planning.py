@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
+from kvplan import budget
+from kvplan.accounting import Ledger, ledger
 from kvplan.architecture import Architecture
 from kvplan.capacity import capacity, size
 from kvplan.deployment import Deployment
 from kvplan.hardware import ASSUMED_GPU
-from kvplan.layers import Layer, Storage
 from kvplan.pools import states
 from kvplan.pools.chain import choose
+from kvplan.pools.layout import Counts, Layout, lay_out
 from kvplan.records import Capacity, Plan, PoolChoice, Request, Resolved, number
 from kvplan.remarks import assumptions, warnings
 from kvplan.sglang.model import classify, stage_of
+from kvplan.sglang.prefill_only import refuse_prefill_only
 from kvplan.sglang.rules import rules_for
 from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings, settle
 from kvplan.stages import pipeline_stages, stage_groups
@@ -28,14 +29,22 @@ def plan(architecture: Architecture, deployment: Deployment) -> Plan:
     Raises InputError for options that can't be, RefusedError where the engine itself would stop, and
     DoesNotFitError where the budget holds no page of tokens.
     """
-    rules = rules_for(deployment.engine_version)
-    model = classify(architecture, rules, disable_hybrid_swa_memory=deployment.disable_hybrid_swa_memory)
-    settings = settle(model, deployment, deployment.gpu or ASSUMED_GPU, rules)
-    link, verdicts = choose(model)
+    settings = resolve(architecture, deployment)
+    if deployment.wants_estimate:
+        return budget.estimated(settings, plan)
+    link, verdicts = choose(settings.model)
     stages = pipeline_stages(settings)
     whole = stage_of(architecture.groups, architecture.loops)
-    request = _request(settings)
+    request, book = _request(settings)
     sized = size(settings, link, whole, stages) if deployment.has_budget else None
+    terms = link.terms(settings, stages[0])
+    laid = Layout()
+    if sized is not None:
+        counts = Counts(
+            sizes=sized.sizes, states=sized.states, running=sized.running, kv_bytes=sized.kv_bytes
+        )
+        laid = lay_out(settings, link.name, stages[0], terms, counts)
+    fitting = Capacity() if sized is None else capacity(settings, sized, stages, request)
     return Plan(
         architecture=architecture,
         deployment=deployment,
@@ -45,39 +54,52 @@ def plan(architecture: Architecture, deployment: Deployment) -> Plan:
             why=verdicts,
             cell_size=link.cell(settings, stages[0]),
             state_bytes_per_request=states.bytes_per_request(settings, whole),
-            terms=link.terms(settings, stages[0]),
+            terms=terms,
         ),
         request=request,
-        capacity=Capacity() if sized is None else capacity(settings, sized, stages, request),
+        capacity=fitting,
+        budget=None if sized is None else budget.given(settings, fitting),
+        pools=laid.pools,
+        buffers=laid.buffers,
+        draft_buffers=laid.draft_buffers,
+        uncharged_buffers=laid.uncharged_buffers,
         assumed=assumptions(settings),
-        warnings=warnings(settings, request, None if sized is None else sized.fewest_tokens),
+        warnings=warnings(settings, request, laid.pools, None if sized is None else sized.fewest_tokens),
+        ledger=book,
+        storage=settings.storage,
     )
 
 
-def _request(settings: Settings) -> Request:
-    """The accounting view: what the architecture needs, on the GPUs that hold one request."""
+def resolve(architecture: Architecture, deployment: Deployment) -> Settings:
+    """The deployment after the engine's own rules; InputError or RefusedError where it would stop."""
+    rules = rules_for(deployment.engine_version)
+    model = classify(architecture, rules, disable_hybrid_swa_memory=deployment.disable_hybrid_swa_memory)
+    settings = settle(model, deployment, deployment.gpu or ASSUMED_GPU, rules)
+    refuse_prefill_only(settings)
+    return settings
+
+
+def _request(settings: Settings) -> tuple[Request, Ledger]:
+    """The accounting view: what the architecture needs, on the GPUs that hold one request.
+
+    The ledger is that of the pipeline stage that keeps most.
+    """
     context = _context(settings)
     architecture, storage = settings.model.architecture, settings.storage
-    needs = [
-        _needs(groups, context, storage, architecture.loops)
+    books = [
+        ledger(groups, storage, architecture.loops)
         for groups in stage_groups(architecture, settings.deployment.pp)
     ]
-    alpha, gamma, exact = max(needs, key=lambda need: need[2])
-    total = sum(need[2] for need in needs) * settings.attention_tp
-    return Request(
-        context=context, bytes_per_token=number(alpha), fixed_bytes=gamma, bytes=exact, bytes_total=total
+    kept = [book.request_bytes(context) for book in books]
+    fullest = books[kept.index(max(kept))]
+    request = Request(
+        context=context,
+        bytes_per_token=number(fullest.alpha),
+        fixed_bytes=fullest.gamma,
+        bytes=max(kept),
+        bytes_total=sum(kept) * settings.attention_tp,
     )
-
-
-def _needs(
-    groups: tuple[tuple[Layer, int], ...], context: int, storage: Storage, loops: int
-) -> tuple[Fraction, int, int]:
-    alpha, gamma, exact = Fraction(0), 0, 0
-    for layer, count in groups:
-        alpha += layer.token_bytes(storage) * count * loops
-        gamma += layer.fixed_bytes(storage) * count * loops
-        exact += layer.request_bytes(context, storage) * count * loops
-    return alpha, gamma, exact
+    return request, fullest
 
 
 def _context(settings: Settings) -> int:

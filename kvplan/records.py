@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
+from kvplan.accounting import Accounting, Ledger, Workload, account
 from kvplan.architecture import Architecture
 from kvplan.deployment import Deployment
+from kvplan.layers import Storage
+from kvplan.memory import Budget
 
 SCHEMA_VERSION = 1
 Number = int | float
@@ -88,7 +92,7 @@ class Capacity:
 
     `kv_bytes`: what is left for tokens after recurrent states. `requests_at_context`: requests of the
     asked context at once, `limited_by` what runs out first. `context_at_concurrency`: the longest
-    context at the asked concurrency.
+    context at the asked concurrency. `*_total`: over the attention-DP ranks of one replica.
     """
 
     available_bytes: int | None = None
@@ -106,6 +110,8 @@ class Capacity:
     requests_at_context: int | None = None
     limited_by: str | None = None
     context_at_concurrency: int | None = None
+    max_total_num_tokens_total: int | None = None
+    requests_at_context_total: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +139,11 @@ class Resolved:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A model under a deployment: what was asked, what was chosen and why, what it costs, what fits."""
+    """A model under a deployment: what was asked, what was chosen and why, what it costs, what fits.
+
+    `buffers` are those of the server on one GPU of the first pipeline stage, `draft_buffers` those of its
+    draft worker; `uncharged_buffers` (the request table) are in no pool and no budget.
+    """
 
     architecture: Architecture
     deployment: Deployment
@@ -143,8 +153,31 @@ class Plan:
     capacity: Capacity
     pools: tuple[Pool, ...] = ()
     buffers: tuple[Buffer, ...] = ()
+    draft_buffers: tuple[Buffer, ...] = ()
+    uncharged_buffers: tuple[Buffer, ...] = ()
     assumed: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    ledger: Ledger | None = None
+    storage: Storage = field(default_factory=Storage)
+    budget: Budget | None = None
+
+    @cached_property
+    def accounting(self) -> Accounting | None:
+        """What the architecture needs, engine aside; None for a plan without its ledger."""
+        if self.ledger is None:
+            return None
+        asked, capacity = self.deployment, self.capacity
+        budget = capacity.available_bytes
+        if budget is None and capacity.kv_bytes is not None:
+            budget = capacity.kv_bytes + (capacity.state_bytes or 0)
+        work = Workload(
+            context=self.request.context,
+            budget_bytes=budget,
+            snapshot_every=asked.snapshot_every,
+            draft_tokens=asked.draft_tokens or asked.speculative_num_draft_tokens,
+        )
+        stored = self.request.bytes_total
+        return account(self.architecture, self.ledger, self.storage, work, stored_bytes=stored)
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON types; the keys are the public names of every figure."""
@@ -157,6 +190,7 @@ class Plan:
                 "source": model.source.kind,
                 "location": model.source.location,
                 "revision": model.source.revision,
+                "changes": list(model.changes),
             },
             "engine": {"name": "sglang", "version": self.deployment.engine_version},
             "deployment": _record(self.deployment) | _record(self.resolved),
@@ -168,9 +202,13 @@ class Plan:
                 "terms": [_record(term) for term in self.pool.terms],
             },
             "request": _record(self.request),
+            "accounting": None if self.accounting is None else _accounting(self.accounting),
+            "budget": None if self.budget is None else _budget(self.budget),
             "capacity": _record(self.capacity),
             "pools": [_record(pool) for pool in self.pools],
-            "buffers": [{**_record(buffer), "shape": list(buffer.shape)} for buffer in self.buffers],
+            "buffers": _buffers(self.buffers),
+            "draft_buffers": _buffers(self.draft_buffers),
+            "uncharged_buffers": _buffers(self.uncharged_buffers),
             "layers": [dict(row) for row in model.layer_rows],
             "assumed": list(self.assumed),
             "warnings": list(self.warnings),
@@ -180,6 +218,30 @@ class Plan:
 def number(value: Fraction) -> Number:
     """A whole number as int, anything else as float."""
     return value.numerator if value.denominator == 1 else float(value)
+
+
+def _accounting(accounting: Accounting) -> dict[str, Any]:
+    figures = _record(accounting)
+    figures["whole"] = _record(accounting.whole)
+    for block in (figures, figures["whole"]):
+        for name, value in block.items():
+            if isinstance(value, Fraction):
+                block[name] = number(value)
+    return figures
+
+
+def _budget(budget: Budget) -> dict[str, Any]:
+    return {
+        **_record(budget),
+        "weights": dict(budget.weights),
+        "estimated": list(budget.estimated),
+        "low": None if budget.low is None else _record(budget.low),
+        "high": None if budget.high is None else _record(budget.high),
+    }
+
+
+def _buffers(buffers: tuple[Buffer, ...]) -> list[dict[str, Any]]:
+    return [{**_record(buffer), "shape": list(buffer.shape)} for buffer in buffers]
 
 
 def _record(record: Any) -> dict[str, Any]:

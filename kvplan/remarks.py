@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kvplan.hardware import find, names_generation
 from kvplan.layers import LatentAttention, SharedAttention, SlidingAttention
-from kvplan.records import Request
+from kvplan.records import Pool, Request
+from kvplan.sglang.prefill_only import FLAG, implied_options
 from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings
+
+# Allocated over charged bytes by more than this is how planned servers run out of memory.
+_TOLERATED_PERCENT = 1
 
 
 def assumptions(settings: Settings) -> tuple[str, ...]:
     """Everything that was not given but decides figures."""
     architecture, deployment = settings.model.architecture, settings.deployment
     found = list(architecture.assumed)
-    if deployment.gpu is None:
-        found.append("GPU H200: none is given, so the rules of Hopper with 143,771 MiB apply")
+    found += _gpu_assumptions(settings)
     if architecture.context_length is None and deployment.context_length is None:
         found.append(f"context length {UNNAMED_CONTEXT}: the config names none, SGLang's own default")
+    implied = implied_options(deployment)
+    if implied:
+        found.append(f"{', '.join(implied)}: SGLang demands it with {FLAG}")
     if not settings.model.supported:
         found.append(
             f"SGLang {settings.rules.version} serves {architecture.architecture}: it has no such class "
@@ -25,16 +32,38 @@ def assumptions(settings: Settings) -> tuple[str, ...]:
     return tuple(found)
 
 
-def warnings(settings: Settings, request: Request, fewest_tokens: int | None) -> tuple[str, ...]:
+def _gpu_assumptions(settings: Settings) -> Iterator[str]:
+    asked, gpu = settings.deployment, settings.gpu
+    if asked.gpu is None and asked.gpu_memory is None:
+        yield "GPU H200: none is given, so the rules of Hopper with 143,771 MiB apply"
+    elif asked.gpu is None:
+        yield f"GPU of {gpu.memory_mib:,} MiB: the rules of Hopper apply (--gpu sm89 or sm120 for another)"
+    elif find(asked.gpu) is None and not names_generation(asked.gpu):
+        yield f"GPU {asked.gpu}: not in the catalogue, so the rules of Hopper apply (--gpu sm89 or sm120 else)"
+
+
+def _rocm(settings: Settings) -> Iterator[str]:
+    if settings.gpu.is_rocm:
+        yield (
+            f"{settings.gpu.title}: kvplan has SGLang's rules for CUDA; on ROCm other attention backends and "
+            "their page sizes apply"
+        )
+
+
+def warnings(
+    settings: Settings, request: Request, pools: tuple[Pool, ...], fewest_tokens: int | None
+) -> tuple[str, ...]:
     """Where the engine pays more than it must, or will not do what is asked."""
     return (
         *settings.model.architecture.notes,
+        *_rocm(settings),
         *_unused_windows(settings),
         *_shared_layers(settings),
         *_long_context(settings, request),
         *_uneven_heads(settings),
         *_rope_alias(settings),
         *_stages(settings, fewest_tokens),
+        *_uncharged(pools),
     )
 
 
@@ -95,3 +124,16 @@ def _stages(settings: Settings, fewest_tokens: int | None) -> Iterator[str]:
             f"max_total_num_tokens is that of the first pipeline stage; the server takes the smallest of all "
             f"stages, {fewest_tokens:,} tokens, and requests are counted on that"
         )
+
+
+def _uncharged(pools: tuple[Pool, ...]) -> Iterator[str]:
+    charged = sum(pool.charged_bytes for pool in pools)
+    allocated = sum(pool.allocated_bytes for pool in pools)
+    if allocated * 100 <= charged * (100 + _TOLERATED_PERCENT):
+        return
+    worst = max(pools, key=lambda pool: pool.allocated_bytes - pool.charged_bytes)
+    share = f" ({allocated / charged - 1:+.1%})" if charged else ""
+    yield (
+        f"SGLang allocates {allocated:,} bytes per GPU for its pools where the sizing charges {charged:,}"
+        f"{share}, most of it for {worst.name}: keep {allocated - charged:,} bytes more free"
+    )

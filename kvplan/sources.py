@@ -18,6 +18,7 @@ from kvplan.architecture import Source
 from kvplan.config import near
 from kvplan.errors import InputError, Problem, bad_option
 from kvplan.files import JSON_SUFFIXES, YAML_SUFFIXES, printable, read_mapping
+from kvplan.weights import headers
 
 SOURCES = ("bundled", "cache", "hub")
 # The index of a model with 384 experts in 60 layers is about 15 MB.
@@ -131,7 +132,7 @@ def _from_path(path: Path, name: str, problems: list[Problem] | None) -> Documen
         source=Source(kind="file", location=printable(name)),
         model_id=printable(local.id_of(files.config)),
         quantization=_quantization(files.quantization, os.path.dirname(files.shown)),
-        weights_bytes=_weights_bytes(files.index),
+        weights_bytes=_weights_bytes(files.index) or _headers_bytes(files.config),
     )
 
 
@@ -165,12 +166,19 @@ def _from_hub(
         source=Source(kind=kind, location=wanted.repo, revision=files.revision),
         model_id=wanted.repo,
         quantization=_quantization(files.quantization, wanted.repo),
-        weights_bytes=_weights_bytes(files.index),
+        weights_bytes=_weights_bytes(files.index) or _headers_bytes(files.config),
     )
 
 
 def _quantization(path: Path | None, folder: str) -> Mapping[str, Any] | None:
     return None if path is None else read_mapping(path, shown=os.path.join(folder, hub.QUANTIZATION))
+
+
+def _headers_bytes(config: Path) -> int | None:
+    """The size of the weights beside a config.json, from the headers of their files; None without any."""
+    if config.name != hub.CONFIG:  # under any other name, the file and its neighbours need not be one model's
+        return None
+    return headers.folder_bytes(config.parent)
 
 
 def _weights_bytes(index: Path | None) -> int | None:

@@ -16,7 +16,8 @@ def pipeline_stages(settings: Settings) -> list[Stage]:
     architecture, pp = settings.model.architecture, settings.deployment.pp
     if pp == 1 or settings.model.name in settings.rules.sized_for_all_stages:
         return [stage_of(architecture.groups, architecture.loops)] * pp
-    overlap = settings.rules.stages_overlap if settings.model.hybrid_swa else 0
+    split = settings.model.hybrid_swa and not settings.model.dsv4
+    overlap = settings.rules.stages_overlap if split else 0
     return [
         stage_of(_grouped(architecture.layers[start : end + overlap]), architecture.loops)
         for start, end in stage_ranges(len(architecture.layers), pp)

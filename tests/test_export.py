@@ -28,6 +28,7 @@ from kvplan.layers import (
 from kvplan.plain_yaml import parse
 from kvplan.readers.native import FACTS, read
 from kvplan.readers.native_facts import Fact, facts_of
+from kvplan.weights.records import Parameters, Tensors
 
 GDN = GatedDeltaNet(k_heads=16, v_heads=64, k_head_dim=128, v_head_dim=128, conv_kernel=4)
 FULL = FullAttention(kv_heads=2, head_dim=256, v_head_dim=256)
@@ -54,9 +55,16 @@ EVERYTHING = Architecture(
     vision=Vision(layers=27),
     quantization=Quantization(method="fp8", kv_cache_algo="FP8", mixed=True),
     weights_bytes=806_801_000_000,
+    parameters=Parameters(
+        attention=Tensors(count=7_000, stored_bytes=14_000, format="bfloat16"),
+        experts=Tensors(count=64_000, stored_bytes=34_000, format="int4, group 32"),
+        moe_layers=60,
+        dense_layers=3,
+    ),
     source=Source(kind="hub", location="Qwen/Qwen3.5-397B-A17B", revision="0123"),
     assumed=("head_dim: 256, as the class has it",),
     notes=('a "quoted" remark', "two\nlines"),
+    changes=("window 1024 (was 4096)",),
     layers=(
         NoCache(),
         *(GDN, GDN, GDN, FULL) * 15,
@@ -89,6 +97,11 @@ modalities:
 vision: {layers: 27}
 quantization: {method: fp8, kv_cache_algo: FP8, mixed: true}
 weights: 806801000000
+parameters:
+  attention: {count: 7000, stored: 14000, format: bfloat16}
+  experts: {count: 64000, stored: 34000, format: "int4, group 32"}
+  moe_layers: 60
+  dense_layers: 3
 assumed:
   - "head_dim: 256, as the class has it"
 notes:

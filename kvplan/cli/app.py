@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kvplan import __version__
-from kvplan.cli import compare, export, models, schema, size
+from kvplan.cli import buffers, compare, curve, explain, export, host, models, schema, size
 from kvplan.cli.boundary import PROGRAM, BoundaryGroup
 from kvplan.cli.parameters import Debug
 from kvplan.cli.plain import PlainCommand
@@ -23,7 +23,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for command in (size.size, compare.compare, models.models, export.export, schema.schema):
+for command in (
+    size.size,
+    compare.compare,
+    explain.explain,
+    curve.curve,
+    host.host,
+    buffers.buffers,
+    models.models,
+    export.export,
+    schema.schema,
+):
     app.command(cls=PlainCommand)(command)
 
 

@@ -15,7 +15,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from kvplan.cli.parsing import count, number, parse_size, parse_tokens, word
+from kvplan.cli.machine import on_gpus
+from kvplan.cli.parsing import chunk, count, gib, number, parse_size, parse_tokens, weights, word
 from kvplan.deployment import Deployment
 from kvplan.errors import InputError, Problem, option_flag
 
@@ -45,6 +46,14 @@ def _ratio(text: str, metavar: str = "RATIO") -> OptionSpec:
     return OptionSpec(help=text, metavar=metavar, parse=number)
 
 
+def _size(text: str) -> OptionSpec:
+    return OptionSpec(help=text, metavar="SIZE", parse=parse_size)
+
+
+def _gib(text: str, *also: str) -> OptionSpec:
+    return OptionSpec(help=text, metavar="GIB", parse=gib, also=also)
+
+
 def _name(text: str, metavar: str = "NAME") -> OptionSpec:
     return OptionSpec(help=text, metavar=metavar, parse=word)
 
@@ -57,23 +66,43 @@ def _switch(text: str) -> OptionSpec:
 OPTIONS: dict[str, OptionSpec] = {
     "ctx": _tokens("Tokens of one request: 4096, 100k, 128Ki; default 100k, or the model's maximum if less."),
     "concurrency": _count("Requests that have to fit at once; exit 3 if they do not."),
-    "gpu": _name("GPU whose rules and defaults apply; default h200, named as assumed."),
+    "snapshot_every": _tokens("Tokens between states that a prefix cache keeps (accounting)."),
+    "draft_tokens": _count("Draft positions whose states are held until verified (accounting)."),
+    "gpu": _name(
+        "GPU whose memory, rules and defaults apply, and how many: h200, h200x8, local (asks nvidia-smi); "
+        "see `kvplan gpus`. Default: the rules of h200, named as assumed.",
+        "NAME[xN]",
+    ),
+    "gpu_memory": _size("Memory of a GPU that is not in the catalogue, as nvidia-smi has it: 48GiB."),
     "tp": _count("Tensor parallel size.", "--tp-size"),
     "dp": _count("Data parallel size: replicas, or ranks with --enable-dp-attention.", "--dp-size"),
     "enable_dp_attention": _switch("Split requests, not heads, over --dp ranks."),
     "pp": _count("Pipeline parallel size.", "--pp-size"),
     "dcp": _count("Decode context parallel size.", "--dcp-size"),
-    "available_bytes": OptionSpec(
-        help="Budget per GPU for state and KV together: 60GiB, 80GB.", metavar="SIZE", parse=parse_size
+    "ep": _count("Expert parallel size: experts are dealt out whole, at the same bytes per GPU.", "--ep-size"),
+    "weights": OptionSpec(
+        help="Weights of the whole checkpoint: 600GB, or where to take them from: metadata, estimate. "
+        "Default with --gpu: what the model's files say, else an estimate.",
+        metavar="SIZE",
+        parse=weights,
     ),
-    "pre_model_load_gib": _ratio("Budget from a log: free GiB per GPU before the weights are loaded.", "GIB"),
-    "free_gib": _ratio("Budget from a log: free GiB per GPU after the weights are loaded.", "GIB"),
+    "weights_per_gpu": _size("Weights that one GPU loads, from a log."),
+    "available_bytes": _size("Budget per GPU for state and KV together: 60GiB, 80GB."),
+    "pre_model_load_gib": _gib(
+        "Free memory per GPU before the weights are loaded, in GiB as a log has it, or 137GiB.",
+        "--free-before",
+    ),
+    "free_gib": _gib("The same after the weights are loaded.", "--free-after"),
     "mem_fraction_static": _ratio("Share of free memory for weights and pools; default as the engine's."),
     "engine_version": _name("SGLang version whose rules apply.", "VERSION"),
     "kv_cache_dtype": _name("auto, bf16, fp8_e4m3, fp8_e5m2 ...", "DTYPE"),
     "page_size": _count("Tokens of one page; some models and backends force theirs."),
     "attention_backend": _name("Attention backend; the default depends on GPU and model."),
-    "chunked_prefill_size": _tokens("Tokens of a prefill chunk; it sets the default memory fraction."),
+    "chunked_prefill_size": OptionSpec(
+        help="Tokens of a prefill chunk, -1 for none; it sets the default memory fraction.",
+        metavar="TOKENS",
+        parse=chunk,
+    ),
     "context_length": _tokens("The server's context limit instead of the model's."),
     "max_total_tokens": _tokens("Upper limit of the token pool."),
     "max_running_requests": _count("Upper limit of requests at once."),
@@ -88,16 +117,21 @@ OPTIONS: dict[str, OptionSpec] = {
     "speculative_eagle_topk": _count("Branches of a draft step."),
     "speculative_num_draft_tokens": _count("Draft tokens that are verified at once."),
     "enable_hisparse": _switch("Keep most of a sparse model's KV in host memory."),
+    "hisparse_ratio": _count("Host slots for each device slot under HiSparse; default 2."),
     "prefill_only_disable_kv_cache": _switch("No KV pool: a server that only embeds or scores."),
     "assume_supported": _switch("Plan a model class that the engine does not know."),
 }
 
 
 def takes_deployment(command: Command) -> Command:
-    """Put one parameter per entry of OPTIONS in the place of the command's `**options`."""
+    """Put one parameter per entry of OPTIONS in the place of the command's `**options`.
+
+    A command that declares a parameter of that name itself keeps its own.
+    """
     signature = inspect.signature(command, eval_str=True)
     own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
-    shared = [_parameter(name, spec) for name, spec in OPTIONS.items()]
+    taken = {one.name for one in own}
+    shared = [_parameter(name, spec) for name, spec in OPTIONS.items() if name not in taken]
     command.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
     return command
 
@@ -120,7 +154,8 @@ def deployments(given: Mapping[str, Sequence[Given]]) -> tuple[Deployment, ...]:
         raise InputError(problems)
     asked = {name: options for name, options in values.items() if options != [None]}
     combinations = itertools.product(*asked.values())
-    return tuple(dict.fromkeys(Deployment(**dict(zip(asked, each, strict=True))) for each in combinations))
+    options = (on_gpus(dict(zip(asked, each, strict=True))) for each in combinations)
+    return tuple(dict.fromkeys(Deployment(**each) for each in options))
 
 
 def _parsed(name: str, texts: Sequence[Given], problems: list[Problem]) -> list[Any]:

@@ -29,11 +29,26 @@ def check_format(chosen: str) -> str:
 
 
 def show(document: Document, chosen: str, output: str | None) -> None:
-    """Draw the document in a format and write it; Raises InputError for a path that can't be written."""
+    """Draw the document in a format and write it; Raises InputError for a path that can't be written.
+
+    A table that goes to a file named .svg or .html is saved as it looks on a terminal.
+    """
+    kind = picture_kind(chosen, output)
+    if kind is not None:
+        from kvplan.render import screen  # noqa: PLC0415 - few runs save a picture
+
+        write(screen.render(document.report(), kind=kind, width=PIPE_WIDTH), output)
+        return
     to_terminal = output is None and sys.stdout.isatty()
     width = shutil.get_terminal_size((PIPE_WIDTH, 0)).columns if to_terminal else PIPE_WIDTH
     colour = to_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     write(draw(document, chosen, width=width, colour=colour), output)
+
+
+def picture_kind(chosen: str, output: str | None) -> str | None:
+    """svg or html where a table goes to a file with that ending, else None."""
+    ending = Path(output).suffix.lower().removeprefix(".") if output else ""
+    return ending if chosen == "table" and ending in ("svg", "html") else None
 
 
 def write(text: str, output: str | None) -> None:
@@ -41,8 +56,13 @@ def write(text: str, output: str | None) -> None:
     if output is None or output == "-":
         _to_stdout(text)
         return
+    write_data(text.encode("utf-8"), output)
+
+
+def write_data(data: bytes, output: str) -> None:
+    """Write bytes to a file. Raises InputError for a path that can't be written."""
     try:
-        _to_file(text, Path(os.path.realpath(output)))
+        _to_file(data, Path(os.path.realpath(output)))
     except OSError as error:
         what = f"can't be written: {error.strerror or error}"
         raise InputError(Problem(file=output, key="", what=what)) from error
@@ -59,15 +79,15 @@ def _to_stdout(text: str) -> None:
         raise typer.Exit(EXIT_PIPE_CLOSED) from None
 
 
-def _to_file(text: str, path: Path) -> None:
+def _to_file(data: bytes, path: Path) -> None:
     """All or nothing: a reader never meets half a file, and a failure leaves the old one."""
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")  # a device or a pipe; a folder raises
+        path.write_bytes(data)  # a device or a pipe; a folder raises
         return
     handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
         os.chmod(scratch, _mode(path))
         os.replace(scratch, path)
     except BaseException:

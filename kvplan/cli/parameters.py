@@ -28,7 +28,11 @@ Format = Annotated[
 Output = Annotated[
     str | None,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="Write to FILE instead of stdout.", show_default=False
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write to FILE instead of stdout; a table to .svg or .html as it looks.",
+        show_default=False,
     ),
 ]
 Source = Annotated[
@@ -38,6 +42,15 @@ Source = Annotated[
         metavar="SOURCE",
         help="Look for the model only here: bundled, cache (of Hugging Face) or hub.",
         autocompletion=lambda: ["bundled", "cache", "hub"],
+        show_default=False,
+    ),
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="What if the model were different: kv_heads=4, window=1024, sliding.window=512, layers.full=15.",
         show_default=False,
     ),
 ]

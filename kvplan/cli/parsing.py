@@ -5,12 +5,18 @@ from __future__ import annotations
 import math
 import re
 
-from kvplan.units import parse_size, parse_tokens
+from kvplan.deployment import UNCHUNKED, WEIGHT_SOURCES
+from kvplan.units import GIB, parse_size, parse_tokens
 
-__all__ = ["count", "number", "parse_size", "parse_tokens", "word"]
+__all__ = ["chunk", "count", "gib", "number", "parse_size", "parse_tokens", "weights", "word"]
 
 _COUNT = re.compile(r"[+-]?[0-9]+\Z")
 _LONGEST = 18  # digits; more is a slip of the keyboard, and Python refuses to print some of those
+
+
+def chunk(text: str) -> int:
+    """A token count, or -1 for prompts that are not cut."""
+    return UNCHUNKED if text.strip() == str(UNCHUNKED) else parse_tokens(text)
 
 
 def count(text: str) -> int:
@@ -29,6 +35,16 @@ def number(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f"{text!r} is not a number")
     return value
+
+
+def gib(text: str) -> float:
+    """A number of GiB as logs print it, or a size with its unit."""
+    return parse_size(text) / GIB if text.strip().lower().endswith("b") else number(text)
+
+
+def weights(text: str) -> int | str:
+    """A size, or the name of where weights are to be taken from."""
+    return text if text in WEIGHT_SOURCES else parse_size(text)
 
 
 def word(text: str) -> str:

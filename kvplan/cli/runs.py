@@ -15,11 +15,20 @@ from kvplan.planning import plan
 from kvplan.records import Plan
 from kvplan.render.documents import of_comparison, of_plan
 from kvplan.render.size import ranks_of
+from kvplan.whatif import changed
 
 
-def run_size(model: str, asked: Deployment, *, chosen: str, output: str | None, source: str | None) -> None:
+def run_size(
+    model: str,
+    asked: Deployment,
+    *,
+    chosen: str,
+    output: str | None,
+    source: str | None,
+    changes: Sequence[str] = (),
+) -> None:
     """Plan, show, and raise RefusedError where the answer to what was asked is no."""
-    made = plan(load(model, source=source, on_fetch=spinner), asked)
+    made = plan(changed(load(model, source=source, on_fetch=spinner), changes), asked)
     show(of_plan(made), chosen, output)
     unmet = unmet_request(made)
     if unmet:
@@ -50,12 +59,14 @@ def run_compare(
     chosen: str,
     output: str | None,
     source: str | None,
+    variants: Sequence[str] = (),
 ) -> None:
     """Show every row that fits, then raise RefusedError for the others.
 
     Raises InputError, and shows nothing, where a row can't be planned at all.
     """
-    found = load_all(dict.fromkeys(models), source)
+    loaded = load_all(dict.fromkeys(models), source)
+    found = [one for model in loaded for one in (model, *(changed(model, it.split(",")) for it in variants))]
     rows = [(model, asked) for model in found for asked in settings]
     plans: list[Plan] = []
     wrong: dict[Problem, list[str]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kvplan.cli.options import Given, deployment, takes_deployment
 from kvplan.cli.output import check_format
-from kvplan.cli.parameters import Debug, Format, Model, Output, Source
+from kvplan.cli.parameters import Changes, Debug, Format, Model, Output, Source
 
 
 @takes_deployment
@@ -13,6 +13,7 @@ def size(
     output_format: Format = "table",
     output: Output = None,
     source: Source = None,
+    changes: Changes = None,
     debug: Debug = False,
     **options: Given,
 ) -> None:
@@ -24,4 +25,4 @@ def size(
     asked, chosen = deployment(options), check_format(output_format)
     from kvplan.cli.runs import run_size  # noqa: PLC0415 - help and usage errors need none of it
 
-    run_size(model, asked, chosen=chosen, output=output, source=source)
+    run_size(model, asked, chosen=chosen, output=output, source=source, changes=changes or ())

@@ -3,10 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
-from kvplan.layers.base import Storage
+from kvplan.layers.base import ALL_TOKENS, Part, Span, Storage, window
+
+
+class HasHeads(Protocol):
+    """A layer that keeps K and V of KV heads."""
+
+    @property
+    def kv_heads(self) -> int:
+        """KV heads of the whole model."""
+        ...
+
+    @property
+    def head_dim(self) -> int:
+        """Width of one key."""
+        ...
+
+    @property
+    def v_head_dim(self) -> int:
+        """Width of one value."""
+        ...
+
+    def token_elements(self, storage: Storage) -> int:
+        """Elements of K and V that one token keeps on one GPU."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,17 +44,9 @@ class FullAttention:
         """Elements of K and V that one token keeps on one GPU."""
         return storage.heads(self.kv_heads) * (self.head_dim + self.v_head_dim)
 
-    def token_bytes(self, storage: Storage) -> Fraction:
-        """Alpha of one layer."""
-        return Fraction(storage.kv.bytes_for(self.token_elements(storage)))
-
-    def fixed_bytes(self, storage: Storage) -> int:
-        """Nothing is kept per request."""
-        return 0
-
-    def request_bytes(self, tokens: int, storage: Storage) -> int:
-        """All tokens are kept."""
-        return tokens * storage.kv.bytes_for(self.token_elements(storage))
+    def parts(self, storage: Storage) -> tuple[Part, ...]:
+        """K and V of all tokens, all read at each step."""
+        return (keys_and_values(self, storage, entries=ALL_TOKENS, reads=ALL_TOKENS),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +63,21 @@ class SlidingAttention:
         """Elements of K and V that one token keeps on one GPU."""
         return storage.heads(self.kv_heads) * (self.head_dim + self.v_head_dim)
 
-    def token_bytes(self, storage: Storage) -> Fraction:
-        """Nothing grows above the window."""
-        return Fraction(0)
+    def parts(self, storage: Storage) -> tuple[Part, ...]:
+        """K and V of the window, or of the request where it is shorter."""
+        last = window(self.window)
+        return (keys_and_values(self, storage, entries=last, reads=last),)
 
-    def fixed_bytes(self, storage: Storage) -> int:
-        """A full window."""
-        return self.window * storage.kv.bytes_for(self.token_elements(storage))
 
-    def request_bytes(self, tokens: int, storage: Storage) -> int:
-        """The window, or the request where it is shorter."""
-        return min(tokens, self.window) * storage.kv.bytes_for(self.token_elements(storage))
+def keys_and_values(layer: HasHeads, storage: Storage, *, entries: Span, reads: Span) -> Part:
+    """K and V of the heads on one GPU; `K` is `max(1, K // TP)` there."""
+    heads, elements = storage.heads(layer.kv_heads), layer.token_elements(storage)
+    return Part(
+        name="K and V",
+        entry_bytes=storage.kv.bytes_for(elements),
+        elements=elements,
+        symbols="K (D + Dv) e",
+        numbers=f"{heads} x ({layer.head_dim} + {layer.v_head_dim}) x {storage.kv.bytes_per_element}",
+        entries=entries,
+        reads=reads,
+    )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from kvplan.dtypes import element_bytes
-from kvplan.layers.attention import FullAttention, SlidingAttention
-from kvplan.layers.base import Storage
+from kvplan.layers.attention import FullAttention, SlidingAttention, keys_and_values
+from kvplan.layers.base import ALL_TOKENS, Part, Storage, picked
 from kvplan.layers.recurrent import KimiDeltaAttention, Mamba1, Mamba2, ShortConv
 
 Attention = FullAttention | SlidingAttention
@@ -23,17 +22,9 @@ class ParallelLayer:
     attention: Attention
     state: State
 
-    def token_bytes(self, storage: Storage) -> Fraction:
-        """Alpha of the attention part."""
-        return self.attention.token_bytes(storage)
-
-    def fixed_bytes(self, storage: Storage) -> int:
-        """Both fixed parts."""
-        return self.attention.fixed_bytes(storage) + self.state.fixed_bytes(storage)
-
-    def request_bytes(self, tokens: int, storage: Storage) -> int:
-        """Both parts."""
-        return self.attention.request_bytes(tokens, storage) + self.state.request_bytes(tokens, storage)
+    def parts(self, storage: Storage) -> tuple[Part, ...]:
+        """Those of the attention, then those of the state."""
+        return (*self.attention.parts(storage), *self.state.parts(storage))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,17 +34,9 @@ class SharedAttention:
     kind: ClassVar[str] = "shared"
     reads: Attention
 
-    def token_bytes(self, storage: Storage) -> Fraction:
-        """No copy, no bytes."""
-        return Fraction(0)
-
-    def fixed_bytes(self, storage: Storage) -> int:
-        """No copy, no bytes."""
-        return 0
-
-    def request_bytes(self, tokens: int, storage: Storage) -> int:
-        """No copy, no bytes."""
-        return 0
+    def parts(self, storage: Storage) -> tuple[Part, ...]:
+        """What it reads, without a copy of its own."""
+        return tuple(replace(part, copies=0) for part in self.reads.parts(storage))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,17 +45,9 @@ class NoCache:
 
     kind: ClassVar[str] = "none"
 
-    def token_bytes(self, storage: Storage) -> Fraction:
+    def parts(self, storage: Storage) -> tuple[Part, ...]:
         """Nothing."""
-        return Fraction(0)
-
-    def fixed_bytes(self, storage: Storage) -> int:
-        """Nothing."""
-        return 0
-
-    def request_bytes(self, tokens: int, storage: Storage) -> int:
-        """Nothing."""
-        return 0
+        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +55,8 @@ class IndexedAttention:
     """Full attention that picks blocks through an index of one head (MiniMax-M3).
 
     Each token keeps K and V of the KV heads, and an index key (and value, unless `index_value` is
-    off) of `index_dim` elements in `index_dtype`, on every GPU.
+    off) of `index_dim` elements in `index_dtype`, on every GPU. `index_topk`: tokens whose K and V one
+    decode step reads for each head, 0 for all of them; the index is read whole.
     """
 
     kind: ClassVar[str] = "indexed"
@@ -90,6 +66,7 @@ class IndexedAttention:
     index_dim: int
     index_value: bool = False
     index_dtype: str = "bfloat16"
+    index_topk: int = 0
 
     def token_elements(self, storage: Storage) -> int:
         """Elements of K and V that one token keeps on one GPU."""
@@ -100,19 +77,16 @@ class IndexedAttention:
         """Index elements of one token."""
         return self.index_dim * (2 if self.index_value else 1)
 
-    def entry_bytes(self, storage: Storage) -> int:
-        """K, V and index of one token on one GPU."""
-        index = self.index_elements * element_bytes(self.index_dtype)
-        return storage.kv.bytes_for(self.token_elements(storage)) + index
-
-    def token_bytes(self, storage: Storage) -> Fraction:
-        """Alpha of one layer."""
-        return Fraction(self.entry_bytes(storage))
-
-    def fixed_bytes(self, storage: Storage) -> int:
-        """Nothing is kept per request."""
-        return 0
-
-    def request_bytes(self, tokens: int, storage: Storage) -> int:
-        """All tokens are kept."""
-        return tokens * self.entry_bytes(storage)
+    def parts(self, storage: Storage) -> tuple[Part, ...]:
+        """K and V of all tokens, of which few are read, and the index."""
+        reads = picked(self.index_topk) if self.index_topk else ALL_TOKENS
+        size, vectors = element_bytes(self.index_dtype), 2 if self.index_value else 1
+        index = Part(
+            name="index key and value" if self.index_value else "index key",
+            entry_bytes=self.index_elements * size,
+            elements=self.index_elements,
+            symbols="2 d_I e_I" if self.index_value else "d_I e_I",
+            numbers=" x ".join(str(factor) for factor in (vectors, self.index_dim, size) if factor != 1),
+            is_index=True,
+        )
+        return (keys_and_values(self, storage, entries=ALL_TOKENS, reads=reads), index)

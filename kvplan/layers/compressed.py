@@ -7,12 +7,11 @@ ratio 0: the window alone. 4: CSA, overlapping blocks with an indexer. 128: HCA,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
 
 from kvplan.dtypes import element_bytes
-from kvplan.layers.base import Storage
-from kvplan.layers.latent import index_key_bytes
+from kvplan.layers.base import NEVER, ONCE, Part, Span, Storage, picked, window
+from kvplan.layers.latent import index_key_bytes, index_key_numbers
 
 RATIOS = (0, 1, 2, 4, 128)
 CSA_RATIO = 4
@@ -28,7 +27,11 @@ _FP4_SCALE_BLOCK = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressedAttention:
-    """One layer of DeepSeek-V4 (`head_dim` is the width of the one K = V vector that all heads share)."""
+    """One layer of DeepSeek-V4 (`head_dim` is the width of the one K = V vector that all heads share).
+
+    `source` is off for a CSA2 layer that reads an earlier layer's entries. Such a layer reads index keys
+    only where it scores `index_candidates` of them again; else it takes its source's choice.
+    """
 
     kind: ClassVar[str] = "compressed"
     ratio: int
@@ -38,6 +41,7 @@ class CompressedAttention:
     index_head_dim: int = 0
     index_topk: int = 0
     source: bool = True
+    index_candidates: int = 0
     state_dtype: str = "float32"
 
     @property
@@ -52,7 +56,7 @@ class CompressedAttention:
         return self.ratio in (CSA_RATIO, HCA_RATIO) or (self.ratio in (1, 2) and self.source)
 
     @property
-    def index_entry_bytes(self) -> int:
+    def _index_key_bytes(self) -> int:
         """Index key bytes beside each compressed entry."""
         if self.ratio == CSA_RATIO:
             return index_key_bytes(self.index_head_dim)
@@ -70,18 +74,74 @@ class CompressedAttention:
             return 2 * self.ratio * 4 * (self.head_dim + self.index_head_dim) * width
         return self.ratio * 2 * self.head_dim * width
 
-    def token_bytes(self, storage: Storage) -> Fraction:
-        """Alpha of one layer: an entry and its index key per `ratio` tokens."""
-        if not self.keeps_compressed:
-            return Fraction(0)
-        return Fraction(self.entry_bytes + self.index_entry_bytes, self.ratio)
+    def parts(self, storage: Storage) -> tuple[Part, ...]:
+        """The raw window, compressed entries with their index keys, and the unfinished block."""
+        last = window(self.window)
+        raw = self._entry("window entry", entries=last, reads=last, copies=1)
+        if self.ratio == 0:
+            return (raw,)
+        copies = 1 if self.keeps_compressed else 0
+        blocks = Span(ratio=self.ratio)
+        reads = picked(self.index_topk, self.ratio) if self.index_topk else blocks
+        compressed = self._entry("compressed entry", entries=blocks, reads=reads, copies=copies)
+        index = (self._index(blocks, copies),) if self._index_key_bytes else ()
+        return (raw, compressed, *index, *self._states())
 
-    def fixed_bytes(self, storage: Storage) -> int:
-        """A full window of raw entries and the state of the unfinished block."""
-        return self.window * self.entry_bytes + self.state_bytes
+    def _entry(self, name: str, *, entries: Span, reads: Span, copies: int) -> Part:
+        nope, rope = self.head_dim - self.qk_rope_head_dim, self.qk_rope_head_dim
+        scales = f"{nope} / {_NOPE_SCALE_BLOCK} + {_SCALE_PADDING_BYTES}"
+        return Part(
+            name=name,
+            entry_bytes=self.entry_bytes,
+            elements=self.head_dim,
+            symbols="d_kv e",
+            numbers=f"{nope} + {rope} x {_ROPE_BYTES} + {scales}",
+            entries=entries,
+            reads=reads,
+            copies=copies,
+        )
 
-    def request_bytes(self, tokens: int, storage: Storage) -> int:
-        """Window, complete blocks, state."""
-        blocks = tokens // self.ratio if self.keeps_compressed else 0
-        compressed = blocks * (self.entry_bytes + self.index_entry_bytes)
-        return min(tokens, self.window) * self.entry_bytes + compressed + self.state_bytes
+    def _index(self, blocks: Span, copies: int) -> Part:
+        csa = self.ratio == CSA_RATIO
+        dim = self.index_head_dim
+        return Part(
+            name="index key",
+            entry_bytes=self._index_key_bytes,
+            elements=dim,
+            symbols="d_I + d_I / 128 x 4" if csa else "d_I / 2 + d_I / 32",
+            numbers=index_key_numbers(dim) if csa else f"{dim} / 2 + {dim} / {_FP4_SCALE_BLOCK}",
+            entries=blocks,
+            reads=blocks if copies else self._rescored,
+            copies=copies,
+            is_index=True,
+        )
+
+    @property
+    def _rescored(self) -> Span:
+        """Index keys of its source that a layer without its own entries reads: its candidates or none."""
+        if not self.index_candidates:
+            return NEVER
+        return Span(ratio=self.ratio, at_most=self.index_candidates, limit="P")
+
+    def _states(self) -> tuple[Part, ...]:
+        """Raw material of an unfinished block. It is written at each step; reads of it are not counted."""
+        if not self.state_bytes:
+            return ()
+        vectors, slots = (4, 2 * self.ratio) if self.ratio == CSA_RATIO else (2, self.ratio)
+        width = element_bytes(self.state_dtype)
+        dims = [("block state", "d_kv", self.head_dim)]
+        if self.ratio == CSA_RATIO:
+            dims.append(("index block state", "d_I", self.index_head_dim))
+        return tuple(
+            Part(
+                name=name,
+                entry_bytes=slots * vectors * dim * width,
+                elements=slots * vectors * dim,
+                symbols=f"{'2m' if self.ratio == CSA_RATIO else 'm'} x {vectors} {symbol} e_s",
+                numbers=f"{slots} x {vectors} x {dim} x {width}",
+                entries=ONCE,
+                reads=NEVER,
+                is_index=symbol == "d_I",
+            )
+            for name, symbol, dim in dims
+        )

@@ -7,11 +7,10 @@ convolution state of the last `w - 1` inputs and a recurrent state per head, bot
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
 
 from kvplan.dtypes import element_bytes
-from kvplan.layers.base import StateKind, Storage
+from kvplan.layers.base import ONCE, Part, StateKind, Storage
 
 
 def state_bytes(layer: StateKind, storage: Storage) -> int:
@@ -25,22 +24,85 @@ def _uneven(what: str, count: int, attention_tp: int) -> str | None:
     return f"{count} {what}" if count % attention_tp else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateFormula:
+    """Elements of a state over all GPUs: in symbols, and with the values of a layer put in."""
+
+    symbols: str
+    numbers: str
+
+
+# (convolution, recurrent) state of each kind; `{g}` are groups (k heads for GDN), padded up to TP.
+_FORMULAS: dict[str, tuple[StateFormula | None, StateFormula | None]] = {
+    "gdn": (
+        StateFormula(
+            symbols="(w - 1) (Nv Hv + 2 Nqk Hk)",
+            numbers="({0.conv_kernel} - 1) x ({0.v_heads} x {0.v_head_dim} + 2 x {g} x {0.k_head_dim})",
+        ),
+        StateFormula(symbols="Nv Hk Hv", numbers="{0.v_heads} x {0.k_head_dim} x {0.v_head_dim}"),
+    ),
+    "kda": (
+        StateFormula(symbols="3 (w - 1) N H", numbers="3 x ({0.conv_kernel} - 1) x {0.heads} x {0.head_dim}"),
+        StateFormula(symbols="N H H", numbers="{0.heads} x {0.head_dim} x {0.head_dim}"),
+    ),
+    "mamba2": (
+        StateFormula(
+            symbols="(w - 1) (N H + 2 g n)",
+            numbers="({0.conv_kernel} - 1) x ({0.heads} x {0.head_dim} + 2 x {g} x {0.state_size})",
+        ),
+        StateFormula(symbols="N H n", numbers="{0.heads} x {0.head_dim} x {0.state_size}"),
+    ),
+    "mamba1": (
+        StateFormula(symbols="(w - 1) C", numbers="({0.conv_kernel} - 1) x {0.intermediate}"),
+        StateFormula(symbols="C n", numbers="{0.intermediate} x {0.state_size}"),
+    ),
+    "lightning": (None, StateFormula(symbols="N H H", numbers="{0.heads} x {0.head_dim} x {0.head_dim}")),
+    "short_conv": (StateFormula(symbols="(w - 1) C", numbers="({0.conv_kernel} - 1) x {0.dim}"), None),
+}
+
+
 class _FixedState:
-    """The ledger of a layer that keeps no tokens."""
+    """The ledger of a layer that keeps no tokens: its state, all of which each step reads."""
 
     __slots__ = ()
 
-    def token_bytes(self, storage: Storage) -> Fraction:
-        """Nothing grows with the context."""
-        return Fraction(0)
+    def parts(self: StateKind, storage: Storage) -> tuple[Part, ...]:
+        """The recurrent state and the convolution state, whichever the kind has."""
+        conv, recurrent = self.state_elements(storage.attention_tp)
+        dtype = storage.state_dtype or self.state_dtype
+        conv_formula, formula = _FORMULAS[self.kind]
+        found = []
+        if formula is not None:
+            found.append(_state_part(self, "recurrent state", recurrent, "e_s", dtype, formula, storage))
+        if conv_formula is not None:
+            found.append(
+                _state_part(self, "convolution state", conv, "e_c", self.conv_dtype, conv_formula, storage)
+            )
+        return tuple(found)
 
-    def fixed_bytes(self: StateKind, storage: Storage) -> int:
-        """The state."""
-        return state_bytes(self, storage)
 
-    def request_bytes(self: StateKind, tokens: int, storage: Storage) -> int:
-        """The state, however long the request."""
-        return state_bytes(self, storage)
+def _state_part(
+    layer: StateKind,
+    name: str,
+    elements: int,
+    symbol: str,
+    dtype: str,
+    formula: StateFormula,
+    storage: Storage,
+) -> Part:
+    tp, size = storage.attention_tp, element_bytes(dtype)
+    groups = getattr(layer, "groups", getattr(layer, "k_heads", 0))
+    numbers = formula.numbers.format(layer, g=padded_groups(groups, tp))
+    return Part(
+        name=name,
+        entry_bytes=elements * size,
+        elements=elements,
+        symbols=f"{formula.symbols} {symbol}" + (" / TP" if tp > 1 else ""),
+        numbers=f"{numbers} x {size}" + (f" / {tp}" if tp > 1 else ""),
+        entries=ONCE,
+        reads=ONCE,
+        is_state=True,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kvplan.errors import DoesNotFitError, Problem
-from kvplan.records import Buffer, Number, Pool, Term
+from kvplan.records import Number, Term
 from kvplan.sglang.model import EngineModel, Stage
 from kvplan.sglang.settings import Settings
 
@@ -22,14 +22,6 @@ class Sizes:
     c128: int = 0
     c4_state: int = 0
     c128_state: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """What the sizes turn into: pools with charged and allocated bytes, and the buffers behind them."""
-
-    pools: tuple[Pool, ...]
-    buffers: tuple[Buffer, ...]
 
 
 class Link(Protocol):

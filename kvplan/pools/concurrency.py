@@ -35,4 +35,11 @@ def context_at_concurrency(settings: Settings, sizes: Sizes, *, running: int, re
     """The longest context of which `requests` run at once on one rank; 0 where no length would do."""
     if requests > running:
         return 0
-    return min(floor_to_page(sizes.max_total // requests, settings.page), settings.context)
+    longest = floor_to_page(sizes.max_total // requests, settings.page)
+    window = engine_window(settings)
+    if window is not None and sizes.swa is not None:
+        # A sliding layer keeps no more than its window and the page that it ends in, however long.
+        kept = floor_to_page(sizes.swa // requests, settings.page)
+        if kept < ceil_to_page(window, settings.page) + settings.page:
+            longest = min(longest, kept)
+    return min(longest, settings.context)

@@ -31,7 +31,7 @@ def terms(settings: Settings, stage: Stage) -> tuple[Term, ...]:
             formula=f"{row} B x {layers} layers ({row_formula(settings, row)})",
         )
     ]
-    index_layers = _index_layers(settings, stage, layers)
+    index_layers = indexed_layers(settings, stage, layers)
     scale = _hisparse_ratio(settings) * settings.deployment.dcp
     index = latent.pooled_index_bytes * index_layers * scale
     terms.append(
@@ -97,7 +97,8 @@ def _hisparse_ratio(settings: Settings) -> int:
     return settings.hisparse_ratio if settings.rules.hisparse_in_dsa_cell else 1
 
 
-def _index_layers(settings: Settings, stage: Stage, layers: int) -> int:
+def indexed_layers(settings: Settings, stage: Stage, layers: int) -> int:
+    """Layers with index keys of their own, as the version keeps them."""
     everywhere = _hisparse_ratio(settings) > 1 or not settings.rules.dsa_elides_shared_index
     return layers if everywhere else stage.indexed
 

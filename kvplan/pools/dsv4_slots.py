@@ -33,53 +33,55 @@ INDEX_PAGE_SM100 = 128
 _RATIO_ORDER = (4, 128, 1, 2)
 
 
-def _owners(stage: Stage) -> dict[int, int]:
+def owner_counts(stage: Stage) -> dict[int, int]:
     """Layers of the stage that own compressed storage, by ratio, in the engine's order."""
-    counts = {
-        ratio: sum(n for layer, n in stage.compressed if layer.ratio == ratio and layer.keeps_compressed)
-        for ratio in _RATIO_ORDER
-    }
-    return {ratio: count for ratio, count in counts.items() if count}
+    counts: dict[int, int] = {}
+    for layer, count in stage.compressed:
+        if layer.keeps_compressed:
+            counts[layer.ratio] = counts.get(layer.ratio, 0) + count
+    return {ratio: counts[ratio] for ratio in _RATIO_ORDER if ratio in counts}
 
 
-def _row_bytes(settings: Settings, ratio: int = 0) -> float:
+def row_bytes(settings: Settings, ratio: int = 0) -> float:
     """Bytes of one packed row, its share of the page padding included."""
     return page_bytes(settings, ratio) / (settings.page // (ratio or 1))
 
 
-def _index_fp4(settings: Settings) -> int:
+def index_fp4_bytes(settings: Settings) -> int:
+    """One index key of ratio 1 or 2: FP4 values, a scale byte for 32 of them."""
     dim = index_head_dim(settings)
     return dim // 2 + dim // 32
 
 
-def _swa_slot(settings: Settings, stage: Stage) -> float:
-    owners = _owners(stage)
+def window_slot_bytes(settings: Settings, stage: Stage) -> float:
+    """One sliding slot: a row on every layer, and its share of the C4 states."""
+    owners = owner_counts(stage)
     width = any_layer(settings).head_dim
     ring = ring_slots(4, settings.draft_tokens) if 4 in owners else 0
     states = C4_VECTORS * width * STATE_BYTES + C4_VECTORS * index_head_dim(settings) * STATE_BYTES
-    return _row_bytes(settings) * stage.total + (ring / settings.page * states * owners.get(4, 0))
+    return row_bytes(settings) * stage.total + (ring / settings.page * states * owners.get(4, 0))
 
 
 def _compressed(settings: Settings, ratio: int) -> float:
     if ratio in (1, 2):
-        return (_row_bytes(settings, ratio) + _index_fp4(settings)) / ratio
+        return (row_bytes(settings, ratio) + index_fp4_bytes(settings)) / ratio
     if ratio == 4:
         shrunk = 1 / (4 * settings.hisparse_ratio)
-        return shrunk * _row_bytes(settings, 4) + 1 / 4 * index_key_bytes(index_head_dim(settings))
-    return 1 / 128 * _row_bytes(settings, 128)
+        return shrunk * row_bytes(settings, 4) + 1 / 4 * index_key_bytes(index_head_dim(settings))
+    return 1 / 128 * row_bytes(settings, 128)
 
 
-def _swa_cap(settings: Settings) -> int | None:
+def window_cap(settings: Settings) -> int | None:
     """Sliding slots from the request cap, or None where the ratio decides."""
     requests = settings.requests_per_rank
-    if settings.swa_ratio_given or requests is None:
+    if settings.swa_ratio_given or requests is None or settings.memory.chunked_prefill_size <= 0:
         return None
     window = any_layer(settings).window
     tails = 0 if settings.deployment.disable_radix_cache else PREFIX_TAILS_PER_REQUEST * requests
     return ceil_to_page(request_cap(settings, window) + tails * (window + settings.page), settings.page)
 
 
-def _inflation(settings: Settings, stage: Stage) -> float:
+def inflation(settings: Settings, stage: Stage) -> float:
     """A speculative draft is charged as one more layer."""
     speculative = settings.deployment.speculative_algorithm is not None
     return (stage.total + 1) / stage.total if speculative else 1.0
@@ -87,18 +89,18 @@ def _inflation(settings: Settings, stage: Stage) -> float:
 
 def bytes_per_full_token(settings: Settings, stage: Stage) -> float:
     """Sliding slot by the ratio (0 where it is capped) plus compressed rows."""
-    ratio = 0 if _swa_cap(settings) is not None else settings.swa_ratio
-    total = ratio * _swa_slot(settings, stage) + sum(
-        _compressed(settings, r) * count for r, count in _owners(stage).items()
+    ratio = 0 if window_cap(settings) is not None else settings.swa_ratio
+    total = ratio * window_slot_bytes(settings, stage) + sum(
+        _compressed(settings, r) * count for r, count in owner_counts(stage).items()
     )
-    return total * _inflation(settings, stage)
+    return total * inflation(settings, stage)
 
 
 def terms(settings: Settings, stage: Stage) -> tuple[Term, ...]:
     """Sliding slots and compressed rows of one full token."""
     rows = []
-    if _swa_cap(settings) is None:
-        slot = _swa_slot(settings, stage)
+    if window_cap(settings) is None:
+        slot = window_slot_bytes(settings, stage)
         rows.append(
             Term(
                 name="window slots",
@@ -106,7 +108,7 @@ def terms(settings: Settings, stage: Stage) -> tuple[Term, ...]:
                 formula=f"{settings.swa_ratio:g} x {slot:g} B (KV of {stage.total} layers and C4 states)",
             )
         )
-    for ratio, count in _owners(stage).items():
+    for ratio, count in owner_counts(stage).items():
         each = _compressed(settings, ratio)
         rows.append(
             Term(
@@ -119,27 +121,29 @@ def terms(settings: Settings, stage: Stage) -> tuple[Term, ...]:
     return tuple(rows)
 
 
-def _state_rows(settings: Settings, ratio: int, slots: int) -> int:
+def state_rows(settings: Settings, ratio: int, slots: int) -> int:
+    """Rows of a state buffer with a ring for each of `slots` requests."""
     ring = ring_slots(ratio, settings.draft_tokens)
     return ceil_div(slots * ring + ring + 1, ratio) * ratio
 
 
 def _fixed_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> float:
     """C128 and ratio-2 states per request slot, and the capped sliding pool."""
-    owners = _owners(stage)
-    slots = _request_slots(settings, stage, kv_bytes)
+    owners = owner_counts(stage)
+    slots = request_slots(settings, stage, kv_bytes)
     width = any_layer(settings).head_dim
     fixed: float = 0
     for ratio in (128, 2):
         if ratio in owners:
-            fixed += _state_rows(settings, ratio, slots) * C128_VECTORS * width * STATE_BYTES * owners[ratio]
-    cap = _swa_cap(settings)
+            fixed += state_rows(settings, ratio, slots) * C128_VECTORS * width * STATE_BYTES * owners[ratio]
+    cap = window_cap(settings)
     if cap is not None:
-        fixed += cap * (_swa_slot(settings, stage) * _inflation(settings, stage))
+        fixed += cap * (window_slot_bytes(settings, stage) * inflation(settings, stage))
     return fixed
 
 
-def _request_slots(settings: Settings, stage: Stage, kv_bytes: int) -> int:
+def request_slots(settings: Settings, stage: Stage, kv_bytes: int) -> int:
+    """Requests that states are charged for, the padding row included."""
     requests = settings.requests_per_rank
     if requests is None:
         tokens = int(kv_bytes / bytes_per_full_token(settings, stage))
@@ -150,15 +154,21 @@ def _request_slots(settings: Settings, stage: Stage, kv_bytes: int) -> int:
 def _padding_bytes(settings: Settings, stage: Stage, full: int) -> float:
     """Reserved pages of ratio-1/2 pools beyond the bytes per token."""
     padding: float = 0
-    index_page = INDEX_PAGE_SM100 if settings.gpu.is_sm100 else INDEX_PAGE
     for ratio in (1, 2):
-        layers = _owners(stage).get(ratio, 0)
+        layers = owner_counts(stage).get(ratio, 0)
         if layers:
-            main = settings.page * _row_bytes(settings, ratio)
-            index_size = (full + settings.page) // ratio
-            index_slots = ceil_div(index_size + index_page, index_page) * index_page
-            padding += (main + (index_slots - full // ratio) * _index_fp4(settings)) * layers
+            main, index = layer_padding(settings, full, ratio)
+            padding += (main + index) * layers
     return padding
+
+
+def layer_padding(settings: Settings, full: int, ratio: int) -> tuple[float, int]:
+    """Bytes of the reserved pages of one layer of ratio 1 or 2: (rows, index keys)."""
+    index_page = INDEX_PAGE_SM100 if settings.gpu.is_sm100 else INDEX_PAGE
+    index_size = (full + settings.page) // ratio
+    index_slots = ceil_div(index_size + index_page, index_page) * index_page
+    main = settings.page * row_bytes(settings, ratio)
+    return main, (index_slots - full // ratio) * index_fp4_bytes(settings)
 
 
 def from_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
@@ -169,7 +179,7 @@ def from_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
     full = floor_to_page(int(left / cell), settings.page)
     while full > 0 and full * cell + _padding_bytes(settings, stage, full) > left:
         full -= settings.page
-    cap = _swa_cap(settings)
+    cap = window_cap(settings)
     if full <= 0 and cap is not None:
         raise refused(
             f"the sliding-window pool of {cap} tokens leaves no room for full tokens in "
@@ -184,11 +194,11 @@ def from_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
 def from_tokens(settings: Settings, stage: Stage, tokens: int) -> Sizes:
     """Sliding, compressed and C4 state slots for a number of full tokens."""
     full = floor_to_page(tokens, settings.page)
-    swa = _swa_cap(settings)
+    swa = window_cap(settings)
     if swa is None:
         swa = floor_to_page(int(full * settings.swa_ratio), settings.page)
         refuse_small_window(settings, swa, any_layer(settings).window)
-    ring = ring_slots(4, settings.draft_tokens) if 4 in _owners(stage) else 0
+    ring = ring_slots(4, settings.draft_tokens) if 4 in owner_counts(stage) else 0
     return Sizes(
         max_total=full,
         full=full,
@@ -201,5 +211,5 @@ def from_tokens(settings: Settings, stage: Stage, tokens: int) -> Sizes:
 
 def c128_state_slots(settings: Settings, stage: Stage, running_requests: int) -> int:
     """C128 state slots once the running requests are known (finalize_with_max_running_requests)."""
-    ring = ring_slots(128, settings.draft_tokens) if 128 in _owners(stage) else 0
+    ring = ring_slots(128, settings.draft_tokens) if 128 in owner_counts(stage) else 0
     return (running_requests + 1) * ring

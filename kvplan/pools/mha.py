@@ -35,12 +35,12 @@ def head_terms(settings: Settings, stage: Stage, *, layers: int) -> tuple[Term, 
     if settings.flag in settings.rules.fp4_flags:
         terms = [_fp4_term(settings, heads, head_dim, v_head_dim, layers)]
     else:
-        size = element_bytes(settings.kv.dtype)
+        size, kept = element_bytes(settings.kv.dtype), layers + _host_copies(settings, stage)
         terms = [
             Term(
                 name="K and V",
-                bytes_per_token=heads * (head_dim + v_head_dim) * layers * size,
-                formula=f"{heads} KV heads x ({head_dim} + {v_head_dim}) x {layers} layers x {size} B",
+                bytes_per_token=heads * (head_dim + v_head_dim) * kept * size,
+                formula=f"{heads} KV heads x ({head_dim} + {v_head_dim}) x {kept} layers x {size} B",
             )
         ]
     if settings.flag == "mxfp8" and "indexed" not in settings.model.architecture.kinds:
@@ -95,16 +95,28 @@ def _fp4_term(settings: Settings, heads: int, head_dim: int, v_head_dim: int, la
     return Term(name="K and V in FP4", bytes_per_token=values + scales + workspace, formula=formula)
 
 
+def block_indexed(stage: Stage) -> int:
+    """Layers with a block index (MiniMax-M3)."""
+    return sum(count for layer, count in stage.groups if isinstance(layer, IndexedAttention))
+
+
+def _host_copies(settings: Settings, stage: Stage) -> int:
+    """HiSparse moves K and V of the layers with an index to the host: the others span the host's slots."""
+    indexed = block_indexed(stage)
+    return (stage.attention - indexed) * (settings.hisparse_ratio - 1) if indexed else 0
+
+
 def _index_terms(settings: Settings, stage: Stage) -> list[Term]:
-    terms = []
+    terms, ratio = [], settings.hisparse_ratio
     for layer, count in stage.groups:
         if isinstance(layer, IndexedAttention):
             size = index_element_bytes(settings, layer)
             terms.append(
                 Term(
                     name="index",
-                    bytes_per_token=layer.index_elements * size * count,
-                    formula=f"{layer.index_elements} index elements x {count} layers x {size} B",
+                    bytes_per_token=layer.index_elements * size * count * ratio,
+                    formula=f"{layer.index_elements} index elements x {count} layers x {size} B"
+                    + (f" x {ratio}" if ratio > 1 else ""),
                 )
             )
     return terms

@@ -35,7 +35,7 @@ def verdict(model: EngineModel) -> tuple[bool, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Split:
+class LayerSplit:
     """Bytes of one token in one full and one sliding layer on one GPU, and how many layers there are."""
 
     full_bytes: int
@@ -45,12 +45,13 @@ class _Split:
     draft_layers: int
 
 
-def _split(settings: Settings, stage: Stage) -> _Split:
+def layer_split(settings: Settings, stage: Stage) -> LayerSplit:
+    """Costs and counts of both kinds of layers."""
     shapes = [shape for layer, _ in settings.model.groups if (shape := head_shape(layer)) is not None]
     sliding = next(shape for shape in shapes if isinstance(shape, SlidingAttention))
     full = next((shape for shape in shapes if not isinstance(shape, SlidingAttention)), sliding)
     # The engine splits the whole model on every pipeline stage that keeps no range of its own.
-    return _Split(
+    return LayerSplit(
         full_bytes=_token_bytes(settings, full),
         sliding_bytes=_token_bytes(settings, sliding),
         full_layers=stage.full,
@@ -66,7 +67,7 @@ def _token_bytes(settings: Settings, shape: HeadShape) -> int:
     return elements * element_bytes(settings.kv.dtype) + scales
 
 
-def _cell(settings: Settings, split: _Split) -> Number:
+def _cell(settings: Settings, split: LayerSplit) -> Number:
     drafts = split.full_bytes * split.draft_layers
     if split.full_layers == 0:
         return split.sliding_bytes * split.sliding_layers + drafts
@@ -78,13 +79,13 @@ def request_cap(settings: Settings, window: int) -> int:
     """Sliding slots that the scheduler can hold live (compute_swa_request_cap)."""
     deployment = settings.deployment
     trailing = window + EVICTION_INTERVAL * (settings.draft_tokens or 1) + settings.page
-    per_request = trailing + (_draft_allocation(settings) if settings.draft_tokens else settings.page)
+    per_request = trailing + (outstanding_draft_tokens(settings) if settings.draft_tokens else settings.page)
     requests = max(1, (settings.requests or 0) // settings.attention_dp)
     chunks = CHUNKS_IN_FLIGHT if settings.states.overlap and deployment.pp == 1 else 1
     return per_request * requests + chunks * settings.chunk + settings.page
 
 
-def _draft_allocation(settings: Settings) -> int:
+def outstanding_draft_tokens(settings: Settings) -> int:
     """Two allocations outstanding per request (allocation_sizing.get_alloc_len_per_decode)."""
     topk = settings.deployment.speculative_eagle_topk or 1
     steps = settings.deployment.speculative_num_steps or 1
@@ -115,7 +116,7 @@ class SwaLink:
 
     def terms(self, settings: Settings, stage: Stage) -> tuple[Term, ...]:
         """Full layers whole, sliding layers by the ratio, draft layers as full."""
-        split = _split(settings, stage)
+        split = layer_split(settings, stage)
         ratio = settings.swa_ratio if split.full_layers else 1
         terms = [
             Term(
@@ -137,12 +138,12 @@ class SwaLink:
 
     def cell(self, settings: Settings, stage: Stage) -> Number:
         """Bytes per token of the full pool, the sliding share included."""
-        return _cell(settings, _split(settings, stage))
+        return _cell(settings, layer_split(settings, stage))
 
     def from_bytes(self, settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
         """Full tokens by the cell, sliding tokens by the ratio or by the request cap."""
-        split = _split(settings, stage)
-        if _capped(settings, split):
+        split = layer_split(settings, stage)
+        if is_capped(settings, split):
             return self._capped_sizes(settings, split, kv_bytes)
         cell = _cell(settings, split)
         tokens = int(kv_bytes // cell)
@@ -152,14 +153,14 @@ class SwaLink:
 
     def from_tokens(self, settings: Settings, stage: Stage, tokens: int) -> Sizes:
         """The cap on full tokens; the sliding pool follows by the ratio, or stays at the request cap."""
-        split = _split(settings, stage)
-        if _capped(settings, split):
+        split = layer_split(settings, stage)
+        if is_capped(settings, split):
             swa = ceil_to_page(request_cap(settings, engine_window(settings) or 0), settings.page)
             full = floor_to_page(tokens, settings.page)
             return Sizes(max_total=full, full=full, swa=min(swa, tokens))
         return self._ratio_sizes(settings, split, tokens)
 
-    def _ratio_sizes(self, settings: Settings, split: _Split, tokens: int) -> Sizes:
+    def _ratio_sizes(self, settings: Settings, split: LayerSplit, tokens: int) -> Sizes:
         full = floor_to_page(tokens, settings.page)
         if split.full_layers == 0:
             return Sizes(max_total=full, full=0, swa=full)
@@ -167,7 +168,7 @@ class SwaLink:
         refuse_small_window(settings, swa, engine_window(settings))
         return Sizes(max_total=full, full=full, swa=swa)
 
-    def _capped_sizes(self, settings: Settings, split: _Split, kv_bytes: int) -> Sizes:
+    def _capped_sizes(self, settings: Settings, split: LayerSplit, kv_bytes: int) -> Sizes:
         swa = ceil_to_page(request_cap(settings, engine_window(settings) or 0), settings.page)
         fixed = swa * split.sliding_bytes * split.sliding_layers
         cell = split.full_bytes * (split.full_layers + split.draft_layers)
@@ -189,11 +190,13 @@ def refuse_small_window(settings: Settings, swa_tokens: int, window: int | None)
         )
 
 
-def _capped(settings: Settings, split: _Split) -> bool:
+def is_capped(settings: Settings, split: LayerSplit) -> bool:
+    """Whether requests, and not the ratio, decide the sliding pool."""
     return (
         settings.rules.request_cap_for_swa
         and settings.deployment.max_running_requests is not None
         and settings.deployment.disable_radix_cache
+        and settings.memory.chunked_prefill_size > 0
         and split.full_layers > 0
     )
 

@@ -13,6 +13,10 @@ def read_deepseek_v4(reading: Reading) -> list[Layer]:
     """One layer per entry of compress_ratios; entries past the last layer belong to MTP."""
     ratios = listed_ratios(reading)
     sources = reading.config.items("kv_source_layer_ids", int) or ()
+    # Layers with an indexer but no entries of their own score the blocks that a source layer picked.
+    scorers = set(reading.config.items("index_source_layer_ids", int) or ()) - set(sources)
+    blocks, size = reading.optional("candidate_topk_blocks"), reading.optional("candidate_block_size")
+    candidates = (blocks or 0) * (size or 0)
     head_dim = reading.integer("head_dim")
     return [
         CompressedAttention(
@@ -23,6 +27,7 @@ def read_deepseek_v4(reading: Reading) -> list[Layer]:
             index_head_dim=reading.integer("index_head_dim") if ratio in (1, 2, 4) else 0,
             index_topk=reading.integer("index_topk") if ratio in (1, 2, 4) else 0,
             source=ratio not in (1, 2) or index in sources,
+            index_candidates=candidates if index in scorers and ratio in (1, 2) else 0,
         )
         for index, ratio in enumerate(ratios[: reading.layers])
     ]

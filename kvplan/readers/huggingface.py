@@ -11,6 +11,7 @@ from kvplan.layers import CompressedAttention
 from kvplan.readers import facts
 from kvplan.readers.deepseek_v4 import mtp_ratios
 from kvplan.readers.families import NOT_DECODERS, READERS
+from kvplan.readers.parameters import read_parameters
 from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, Reading, text_type_of
 
 # In SGLang's order (utils/hf_transformers/common.py, get_hf_text_config); the last two are LLaVA-like
@@ -34,13 +35,14 @@ def read(
     reading = _reading(config, name or "")
     layers = tuple(reader(reading))
     loops = _loops(reading)
+    dtype = facts.dtype(reading)
     architecture = Architecture(
         id=model_id,
         architecture=name or "",
         model_type=config.text("model_type") or reading.model_type,
         layers=layers,
         context_length=facts.context_length(reading),
-        dtype=facts.dtype(reading),
+        dtype=dtype,
         attention_heads=reading.config.optional_integer(*HEAD_KEYS),
         hidden_size=reading.config.optional_integer(*HIDDEN_KEYS),
         config_heads=facts.config_heads(reading, layers),
@@ -53,6 +55,7 @@ def read(
         modalities=tuple(kind for kind in ("vision", "audio") if config.get(f"{kind}_config") is not None),
         vision=facts.vision(reading),
         quantization=facts.quantization(reading, beside),
+        parameters=read_parameters(reading, layers, model_id=model_id, dtype=dtype, beside=beside),
         source=source,
         assumed=tuple(reading.assumed),
         notes=tuple(reading.notes),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kvplan.layers import LatentAttention, Layer
 from kvplan.readers.reading import Reading
 from kvplan.readers.standard import read_standard
@@ -36,6 +38,8 @@ def latent_attention(reading: Reading) -> LatentAttention:
         index_head_dim=reading.integer("index_head_dim") if topk else 0,
         index_topk=topk or 0,
         index_kpool=reading.config.integer("index_kpool", default=1),
+        head_dim=reading.optional("qk_nope_head_dim", least=0) or 0,
+        v_head_dim=reading.optional("v_head_dim", least=0) or 0,
     )
 
 
@@ -43,14 +47,7 @@ def with_index(reading: Reading, latent: LatentAttention, layer: int) -> LatentA
     """The layer with its own indexer, or with the top-k of an earlier layer."""
     if not latent.index_topk or not _reuses_topk(reading, layer):
         return latent
-    return LatentAttention(
-        kv_lora_rank=latent.kv_lora_rank,
-        qk_rope_head_dim=latent.qk_rope_head_dim,
-        index_head_dim=latent.index_head_dim,
-        index_topk=latent.index_topk,
-        index_kpool=latent.index_kpool,
-        index_shared=True,
-    )
+    return replace(latent, index_shared=True)
 
 
 def _reuses_topk(reading: Reading, layer: int) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kvplan.layers import (
     GatedDeltaNet,
     KimiDeltaAttention,
-    LatentAttention,
     Layer,
     LightningAttention,
     SlidingAttention,
@@ -92,7 +93,7 @@ def read_bailing_hybrid(reading: Reading) -> list[Layer]:
     count = reading.layers
     latent = latent_attention(reading)
     if config.flag("use_mla_nope") and reading.architecture.startswith("BailingMoeV3"):
-        latent = LatentAttention(kv_lora_rank=latent.kv_lora_rank, qk_rope_head_dim=0)
+        latent = replace(latent, qk_rope_head_dim=0)
     state = _bailing_state(reading)
     schedule = config.get("layer_group_size")
     if isinstance(schedule, list):

@@ -20,6 +20,7 @@ def read_minimax_m3(reading: Reading) -> list[Layer]:
         return []
     keys_only = sparse.items("sparse_disable_index_value", int, length=count) or [0] * count
     index_dim = sparse.integer("sparse_index_dim")
+    topk = sparse.integer("sparse_topk_blocks") * sparse.integer("sparse_block_size")
     return [
         IndexedAttention(
             kv_heads=full.kv_heads,
@@ -27,6 +28,7 @@ def read_minimax_m3(reading: Reading) -> list[Layer]:
             v_head_dim=full.v_head_dim,
             index_dim=index_dim,
             index_value=not keys_only[layer],
+            index_topk=topk,
         )
         if schedule[layer]
         else full

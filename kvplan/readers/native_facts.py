@@ -24,7 +24,7 @@ MAX_BYTES = 1 << 60
 # A required field that takes the value of another one of its record when it is left out.
 _FALLBACKS = {"v_head_dim": "head_dim"}
 _CHOICES = {"ratio": RATIOS}
-_MOST = {"context_length": 1 << 40, "draft_layers": MAX_LAYERS, "loops": MAX_LAYERS}
+_MOST = {"context_length": 1 << 40, "count": MAX_BYTES, "draft_layers": MAX_LAYERS, "loops": MAX_LAYERS}
 # Beside the fields whose default is 0: models without MTP layers, latents without RoPE (GLM-5.3-Flash),
 # and head fields that a config sets to 0 because its design does not use them.
 _MAY_BE_ZERO = {

@@ -40,10 +40,12 @@ class Report:
     """Everything that one command shows to people, top to bottom.
 
     `title` names what was planned, `facts` say with which settings, `answers` follow the grids.
+    `pictures` are drawn in characters, each a tuple of lines.
     """
 
     title: str
     facts: tuple[str, ...] = ()
+    pictures: tuple[tuple[str, ...], ...] = ()
     grids: tuple[Grid, ...] = ()
     answers: tuple[Remark, ...] = ()
     remarks: tuple[Remark, ...] = ()

@@ -6,17 +6,19 @@ from typing import Any
 
 from kvplan.records import Plan
 
-_BLOCKS = ("model", "engine", "deployment", "pool", "request", "capacity")
+_BLOCKS = ("model", "engine", "deployment", "pool", "request", "accounting", "capacity")
 _REMARKS = ("assumed", "warnings")
 
 
 def flat(plan: Plan) -> dict[str, Any]:
     """`{"request": {"bytes": 1}}` becomes `{"request.bytes": 1}`; lists of records are left to the JSON."""
     record = plan.to_dict()
+    blocks = {block: record[block] or {} for block in _BLOCKS}
+    blocks["accounting.whole"] = blocks["accounting"].get("whole", {})
     figures = {
         f"{block}.{name}": value
-        for block in _BLOCKS
-        for name, value in record[block].items()
-        if not isinstance(value, list)
+        for block, values in blocks.items()
+        for name, value in values.items()
+        if not isinstance(value, (list, dict))
     }
     return figures | {name: "; ".join(record[name]) for name in _REMARKS}

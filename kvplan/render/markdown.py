@@ -15,6 +15,7 @@ def render(report: Report) -> str:
     """The report as a Markdown section, with a final newline."""
     blocks = [f"### {escaped(report.title)}"]
     blocks += [_list(report.facts)] if report.facts else []
+    blocks += ["\n".join(["```text", *map(visible, picture), "```"]) for picture in report.pictures]
     for grid in report.grids:
         blocks += [f"**{escaped(grid.title)}**"] if grid.title else []
         blocks.append(_grid(grid))

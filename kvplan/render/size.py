@@ -39,6 +39,7 @@ def report(plan: Plan) -> Report:
         title=plan.architecture.id,
         facts=(
             composition(plan.architecture),
+            *changes(plan.architecture),
             _origin(plan.architecture),
             " | ".join(engine_facts(plan)),
             _pool_line(plan),
@@ -51,6 +52,11 @@ def report(plan: Plan) -> Report:
             Remark(tag="not modelled:", text=NOT_MODELLED),
         ),
     )
+
+
+def changes(model: Architecture) -> tuple[str, ...]:
+    """What a what-if changed of the published model, as a line of the head."""
+    return (f"changed: {'; '.join(model.changes)}",) if model.changes else ()
 
 
 def engine_facts(plan: Plan) -> tuple[str, ...]:

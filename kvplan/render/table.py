@@ -24,14 +24,23 @@ _LEAST_WORDS = 12  # a column of words is not made narrower than this
 
 def render(report: Report, *, width: int = DEFAULT_WIDTH, colour: bool = False) -> str:
     """The report at `width` columns, with a final newline; `colour` adds ANSI styles, never meaning."""
+    parts, width = page(report, width=width)
+    return _draw(parts, width=width, colour=colour)
+
+
+def page(report: Report, *, width: int) -> tuple[list[RenderableType], int]:
+    """What Rich draws, and the width that holds all figures."""
     width = max([width, *(_page_width(grid, width) for grid in report.grids)])
     parts: list[RenderableType] = [_text(report.title, "bold")]
     parts += [_text(fact) for fact in report.facts]
+    for picture in report.pictures:
+        # Lines that are drawn to fit stay as they are, even where the page is narrower.
+        parts += [Text(), *(Text(visible(line), no_wrap=True, overflow="ignore") for line in picture)]
     for grid in report.grids:
         parts += [Text(), *([_text(grid.title, "bold")] if grid.title else []), _table(grid, width)]
     for remarks in (report.answers, report.remarks):
         parts += [Text(), _remarks(remarks)] if remarks else []
-    return _draw(parts, width=width, colour=colour)
+    return parts, width
 
 
 def _draw(parts: Sequence[RenderableType], *, width: int, colour: bool) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kvplan.architecture import Vision
-from kvplan.deployment import Deployment
+from kvplan.deployment import UNCHUNKED, Deployment
 from kvplan.hardware import Gpu
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.rules import MemoryTier, Rules
@@ -18,6 +18,8 @@ from kvplan.sglang.rules import MemoryTier, Rules
 _METADATA_MIB = 512
 _MIB_PER_PREFILL_TOKEN = 1.5
 _LEAST_PREFILL_TOKENS = 2048
+# --max-prefill-tokens, which counts where prompts are not cut into chunks.
+_UNCHUNKED_PREFILL_TOKENS = 16384
 _LARGE_GPU_MIB = 60 * 1024
 _LARGE_GPU_RESERVE_MIB = 10 * 1024
 _MIB_PER_GRAPH_BATCH = 2
@@ -34,7 +36,7 @@ _LLAMA2_GRAPH_TOKENS = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySettings:
-    """Prefill chunk in tokens and the fraction of free memory that weights and pools may take."""
+    """Prefill chunk in tokens (-1: whole prompts) and the share of free memory for weights and pools."""
 
     chunked_prefill_size: int
     mem_fraction_static: float
@@ -44,6 +46,8 @@ def memory_settings(model: EngineModel, deployment: Deployment, gpu: Gpu, rules:
     """Chunk and fraction, each the user's where given."""
     tier = next(tier for tier in rules.tiers if gpu.memory_mib < tier.below_mib)
     chunk = deployment.chunked_prefill_size or tier.chunked_prefill_size
+    if deployment.prefill_only_disable_kv_cache:
+        chunk = UNCHUNKED  # the engine demands it
     fraction = deployment.mem_fraction_static
     if fraction is None:
         fraction = _default_fraction(model, deployment, gpu, rules, tier, chunk)
@@ -57,7 +61,8 @@ def _default_fraction(
     if rules.running_requests_lower_graph_batch and deployment.max_running_requests is not None:
         batch = min(batch, deployment.max_running_requests)
     reserved: float = _METADATA_MIB
-    reserved += max(chunk, _LEAST_PREFILL_TOKENS) * _MIB_PER_PREFILL_TOKEN
+    prefill = _UNCHUNKED_PREFILL_TOKENS if chunk == UNCHUNKED else chunk
+    reserved += max(prefill, _LEAST_PREFILL_TOKENS) * _MIB_PER_PREFILL_TOKEN
     reserved += deployment.tp * deployment.pp / 8 * 1024
     reserved += _graph_reserve(model, deployment, rules, batch, chunk)
     if gpu.memory_mib > _LARGE_GPU_MIB:

@@ -80,6 +80,21 @@ def refuse_context(model: EngineModel, deployment: Deployment) -> None:
         )
 
 
+def refuse_rocm(model: EngineModel, gpu: Gpu) -> None:
+    """Designs whose pools are other ones on AMD, where kvplan would have to guess.
+
+    Source: arg_groups/overrides.py and model_overrides/deepseek_v2.py, deepseek_v4.py, minimax_m3.py
+    (0.5.23): backends, pages and indexer formats that depend on ROCm.
+    """
+    indexed = "indexed" in model.architecture.kinds
+    if gpu.is_rocm and (model.dsa or model.dsv4 or indexed):
+        raise bad_option(
+            "gpu",
+            f"{gpu.title}: on ROCm SGLang lays {model.name}'s cache out by rules that kvplan does not have",
+            f"--gpu-memory {gpu.memory_mib}MiB --gpu sm90 plans with Hopper's rules",
+        )
+
+
 def refuse_kv_format(
     model: EngineModel, deployment: Deployment, flag: str, backend: str, gpu: Gpu, rules: Rules
 ) -> None:

@@ -61,6 +61,9 @@ class Rules:
     dsa_cell_follows_row: bool
     dsa_elides_shared_index: bool
     charges_state_padding_slot: bool
+    overlaps_draft_windows: bool
+    plain_fp4_beside_states: bool
+    draft_reserve_in_request_table: bool
     state_follows_pipeline_stage: bool
     draft_in_cell: bool
     extra_buffer_strategy: bool
@@ -79,6 +82,9 @@ class Rules:
     llama2_graph_cap: bool
     stages_overlap: int
     minimum_over_stages: bool
+    host_pool_above_device: bool
+    host_v_as_wide_as_k: bool
+    host_v4_page_first: bool
     backends: Mapping[str, BackendDefault]
     alias: Mapping[str, str] = field(default_factory=dict)
 
@@ -119,6 +125,9 @@ V0_5_12 = Rules(
     dsa_cell_follows_row=False,
     dsa_elides_shared_index=False,
     charges_state_padding_slot=False,
+    overlaps_draft_windows=False,
+    plain_fp4_beside_states=True,
+    draft_reserve_in_request_table=False,
     state_follows_pipeline_stage=False,
     draft_in_cell=False,
     extra_buffer_strategy=False,
@@ -141,6 +150,10 @@ V0_5_12 = Rules(
     # model_runner.py, adjust_hybrid_swa_layers_for_pp: range(start_layer, end_layer + 1).
     stages_overlap=1,
     minimum_over_stages=False,
+    # mem_cache/memory_pool_host.py, HostKVCache and MHATokenToKVPoolHost: asserted, and K's width for V.
+    host_pool_above_device=True,
+    host_v_as_wide_as_k=True,
+    host_v4_page_first=False,
     backends=BACKENDS_0_5_12,
     alias={"Olmo3ForCausalLM": "Olmo2ForCausalLM"},
 )
@@ -169,6 +182,9 @@ V0_5_23 = Rules(
     dsa_cell_follows_row=True,
     dsa_elides_shared_index=True,
     charges_state_padding_slot=True,
+    overlaps_draft_windows=True,
+    plain_fp4_beside_states=False,
+    draft_reserve_in_request_table=True,
     state_follows_pipeline_stage=True,
     draft_in_cell=True,
     extra_buffer_strategy=True,
@@ -189,6 +205,10 @@ V0_5_23 = Rules(
     llama2_graph_cap=True,
     stages_overlap=0,
     minimum_over_stages=True,
+    # mem_cache/pool_host/base.py warns; mha.py has a pool for K and V of different widths.
+    host_pool_above_device=False,
+    host_v_as_wide_as_k=False,
+    host_v4_page_first=True,
     backends=BACKENDS_0_5_23,
     alias={
         "Olmo3ForCausalLM": "Olmo2ForCausalLM",

@@ -74,16 +74,17 @@ class Settings:
     @property
     def hisparse_ratio(self) -> int:
         """Host slots per device slot."""
-        return HISPARSE_RATIO if self.deployment.enable_hisparse else 1
+        return (self.deployment.hisparse_ratio or HISPARSE_RATIO) if self.deployment.enable_hisparse else 1
 
 
 def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rules) -> Settings:
     """Apply the rules of one version; InputError or RefusedError where the engine would stop."""
-    gpu = gpu_by_name(gpu_name)
+    gpu = gpu_by_name(gpu_name, deployment.gpu_memory)
     kv_dtype.check_flag(deployment, rules)
     refusals.refuse_unsupported(model, deployment, rules)
     refusals.refuse_parallelism(model, deployment, rules)
     refusals.refuse_context(model, deployment)
+    refusals.refuse_rocm(model, gpu)
     states = state_cache(model, deployment, gpu, rules)
     prefill, backend = backends.attention_backends(model, deployment, gpu, rules, states)
     flag = kv_dtype.kv_flag(model, deployment, gpu, rules)

@@ -1,0 +1,36 @@
+"""The symbols of every formula that kvplan prints."""
+
+from __future__ import annotations
+
+SYMBOLS: tuple[tuple[str, str], ...] = (
+    ("S", "context: tokens of one request so far"),
+    ("B, B_max", "requests at once, and how many a budget holds"),
+    ("L, L_x", "layers, and layers of one kind"),
+    ("N, K, G", "query heads, KV heads (on one GPU: max(1, K // TP)), query heads per KV head"),
+    ("D, Dv", "width of one key and of one value head (H where they are equal); of a latent without RoPE"),
+    ("e, e_s, e_c", "bytes of one element of KV, of a recurrent state, of a convolution state"),
+    ("R, Dr", "latent width (kv_lora_rank, d_c) and RoPE width (qk_rope_head_dim, d_r)"),
+    ("d_I, e_I", "width of an index key, bytes of one of its elements"),
+    ("d_kv", "width of the one vector that stands for K and V in compressed attention"),
+    ("W", "window in tokens"),
+    ("m", "tokens for each compressed entry"),
+    ("k_top", "entries that an indexer leaves to be read"),
+    ("P", "entries that a layer scores again out of those that another layer picked"),
+    ("Nqk, Nv", "q/k heads and v heads of linear attention"),
+    ("Hk, Hv", "width of one of its keys and values; H where they are equal"),
+    ("w", "width of the causal convolution; the last w - 1 inputs are kept"),
+    ("n, g, C", "state size, groups and channels of Mamba and short convolutions"),
+    ("copies", "1 where a layer keeps a cache of its own, 0 where it reads another's (sigma)"),
+    ("n(S), E", "entries of a layer, bytes of one entry"),
+    ("M(S)", "bytes that a request of S tokens keeps, exactly: complete blocks, windows as full as they are"),
+    ("r(S)", "bytes of the cache that one decode step reads"),
+    ("alpha, gamma", "bytes per token and bytes per request: M(S) = alpha S + gamma above every window"),
+    ("S*", "gamma / alpha: above it tokens cost more than what is fixed"),
+    ("K_eq", "KV heads of a GQA layer with a cache as wide as the latent: (R + Dr) / (D + Dv)"),
+    ("S_eq", "tokens of one attention layer that take as many bytes as one layer's state"),
+    ("delta, d", "tokens between kept states of a prefix, draft tokens of speculative decoding"),
+    ("TP, T", "GPUs that share the heads; layers that the engine counts under speculative decoding"),
+    ("r, s", "sliding tokens for each full token; host tokens for each device token under HiSparse"),
+    ("B_kv, B_idx", "bytes of one V4 entry and of one index key, in SGLang's cell"),
+    ("R_c4, R_c128", "slots of a block state; B_c4s, B_c128s, B_c4is: bytes of one slot"),
+)

@@ -1,0 +1,128 @@
+"""The inverse question: which GPUs, how many, and in which layout serve what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kvplan.architecture import Architecture
+from kvplan.choices import Choice
+from kvplan.deployment import Deployment
+from kvplan.errors import DoesNotFitError, InputError, KvplanError, Problem
+from kvplan.hardware import gpu_by_name
+from kvplan.planning import plan
+from kvplan.records import Plan
+from kvplan.search import attempt, choice, layouts, requests, varied
+
+# GPUs of a first answer: what clouds rent, from small to large, one of each size and generation.
+COMMON_GPUS = ("l40s", "a100", "h100", "h200", "b200", "b300", "rtx6000pro")
+# Sizes of a server or a few of them.
+COUNTS = (1, 2, 4, 8, 16, 32, 64)
+MOST_GPUS = 8
+FP8 = "fp8_e4m3"
+# What --allow names.
+ALLOWED = ("fp8",)
+
+
+def common(model: Architecture, asked: Deployment, *, given_tp: bool) -> tuple[Choice, ...]:
+    """For each common GPU the fewest on which the context fits, or all of --tp; GPUs without are left out.
+
+    Raises InputError where the size of the weights is not known.
+    """
+    rows = []
+    for gpu in COMMON_GPUS:
+        for count in (asked.tp,) if given_tp else COUNTS[: COUNTS.index(MOST_GPUS) + 1]:
+            one = varied(asked, gpu=gpu, tp=count)
+            made = None if one is None else attempt(model, one)
+            if made is not None and (requests(made) or given_tp):
+                rows.append(choice(made, wanted=asked.concurrency))
+                break
+    return tuple(rows)
+
+
+def search(
+    model: Architecture,
+    asked: Deployment,
+    *,
+    gpus: Sequence[str],
+    most: int,
+    allowed: Iterable[str] = (),
+) -> tuple[Choice, ...]:
+    """Every setting that serves --concurrency requests of --ctx tokens, cheapest first.
+
+    `gpus` are names of the catalogue; at most `most` of one kind are used. Cheapest means fewest GPUs,
+    then least memory in all, then most headroom. Raises DoesNotFitError where none does, and InputError
+    where nothing at all can be planned.
+    """
+    wanted = asked.concurrency or 1
+    found: dict[tuple[object, ...], Choice] = {}
+    for one in _candidates(model, asked, gpus, most, tuple(allowed)):
+        made = attempt(model, one)
+        if made is not None and requests(made) >= wanted:
+            row = choice(made, wanted=wanted)
+            # A format that is the default of this GPU needs no flag, and comes first.
+            found.setdefault((row.gpu, row.tp, row.dp, row.pp, row.kv_cache_dtype), row)
+    if not found:
+        raise _none(model, asked, gpus, most)
+    return tuple(sorted(found.values(), key=_cost))
+
+
+def _cost(row: Choice) -> tuple[int, int, int, float]:
+    """Of the same cost plain TP comes first, then attention DP, then stages, each by its headroom."""
+    layout = 2 if row.pp > 1 else 1 if row.enable_dp_attention else 0
+    return row.gpus, row.memory_total_bytes, layout, -(row.headroom or 0.0)
+
+
+def _candidates(
+    model: Architecture, asked: Deployment, gpus: Sequence[str], most: int, allowed: tuple[str, ...]
+) -> Iterator[Deployment]:
+    formats = [asked.kv_cache_dtype]
+    if "fp8" in allowed and asked.kv_cache_dtype == "auto":
+        formats.append(FP8)
+    for name in gpus:
+        for count in (count for count in COUNTS if count <= most):
+            for one in layouts(model, asked, count):
+                for dtype in formats:
+                    found = varied(one, gpu=name, kv_cache_dtype=dtype)
+                    if found is not None:
+                        yield found
+
+
+def _none(model: Architecture, asked: Deployment, gpus: Sequence[str], most: int) -> KvplanError:
+    """Why nothing fits, told of the largest that was tried."""
+    largest = max((gpu_by_name(name) for name in gpus), key=lambda gpu: gpu.memory_mib)
+    count = max(count for count in COUNTS if count <= most)
+    shortfall, made = 0, None
+    try:
+        made = plan(model, _largest(asked, largest.name, count))
+    except DoesNotFitError as error:
+        shortfall = error.shortfall_bytes
+    except InputError as error:
+        return error
+    except KvplanError:
+        pass
+    what = f"nothing fits on up to {count} GPUs of {', '.join(gpus)}"
+    if made is not None:
+        shortfall = _missing(made)
+        what += (
+            f": {count} x {largest.name} hold {requests(made):,} of {asked.concurrency or 1:,} requests of "
+            f"{made.request.context:,} tokens"
+        )
+    what += f"; at least {shortfall:,} bytes per GPU are missing there" if shortfall else ""
+    hint = "a larger --max-gpus, --allow fp8, fewer requests or a shorter --ctx"
+    return DoesNotFitError(Problem(file="", key="", what=what, hint=hint), shortfall_bytes=shortfall)
+
+
+def _largest(asked: Deployment, gpu: str, count: int) -> Deployment:
+    found = varied(asked, gpu=gpu, tp=count)
+    return asked if found is None else found
+
+
+def _missing(made: Plan) -> int:
+    """Bytes of KV per GPU that the requests that do not fit would take."""
+    lacking = (made.deployment.concurrency or 1) - requests(made)
+    return max(0, lacking) * made.request.bytes
+
+
+def named_gpus(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of the catalogue, checked. Raises InputError for one that is not in it."""
+    return tuple(dict.fromkeys(gpu_by_name(name).name for name in names))

@@ -1,0 +1,89 @@
+"""Sizes of weights in a config: read without complaint, as an estimate must never stop a plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from kvplan.config import MAX_DIMENSION
+from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, Reading
+
+_DEFAULTS_FILE = Path(__file__).with_name("class_defaults.json")
+
+
+@lru_cache(maxsize=1)
+def class_defaults() -> dict[str, Any]:
+    """What config classes use where a key is missing: `text` by type, `vision` by the outer type."""
+    loaded: dict[str, Any] = json.loads(_DEFAULTS_FILE.read_text(encoding="utf-8"))
+    return loaded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """The text part of a config, with the defaults of its class; None for what is nowhere."""
+
+    reading: Reading
+
+    def whole(self, *keys: str) -> int | None:
+        """A number from the first key that has one (of a list, its first entry), else the class's."""
+        for key in keys:
+            value = as_whole(self.reading.config.get(key))
+            if value is not None:
+                return value
+        own = self.defaults
+        if any(key in self.reading.config for key in keys):
+            return None
+        return next((as_whole(own[key]) for key in keys if key in own), None)
+
+    def flag(self, key: str) -> bool | None:
+        """True or false, looked for in the text part, the whole config and the class's defaults."""
+        for config in (self.reading.config, self.reading.outer):
+            value = config.get(key)
+            if isinstance(value, bool):
+                return value
+        value = self.defaults.get(key)
+        return value if isinstance(value, bool) else None
+
+    def listed(self, key: str) -> Sequence[Any] | None:
+        """A list as it stands there."""
+        value = self.reading.config.get(key)
+        return value if isinstance(value, list) else None
+
+    def mapping(self, key: str) -> Mapping[str, Any]:
+        """A nested mapping, empty where there is none."""
+        value = self.reading.config.get(key)
+        return value if isinstance(value, Mapping) else {}
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """Defaults of the class of the text part: kvplan's own table for layers, then that for weights."""
+        found: Mapping[str, Any] = class_defaults()["text"].get(self.model_type, {})
+        return {**found, **self.reading.class_defaults}
+
+    @property
+    def model_type(self) -> str:
+        """model_type of the text part."""
+        return self.reading.model_type
+
+    @property
+    def hidden(self) -> int | None:
+        """Width of the residual stream."""
+        return self.whole(*HIDDEN_KEYS)
+
+    @property
+    def heads(self) -> int | None:
+        """Query heads."""
+        return self.whole(*HEAD_KEYS)
+
+
+def as_whole(value: object) -> int | None:
+    """A positive whole number that a size can be, else None."""
+    if isinstance(value, list) and value:
+        value = value[0]
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return int(value) if 0 < value <= MAX_DIMENSION and value == int(value) else None

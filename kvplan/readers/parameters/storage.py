@@ -1,0 +1,177 @@
+"""How a checkpoint stores each kind of weight, from its quantisation config."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kvplan.readers.parameters.modules import NAMES, algorithms, module_list, names_of
+from kvplan.readers.parameters.sizes import Sizes, as_whole
+from kvplan.weights.formats import (
+    FP8,
+    INT8,
+    MXFP4,
+    MXFP8,
+    NF4,
+    NVFP4,
+    WeightFormat,
+    fp8_blocks,
+    integers,
+)
+
+# Keys of lists of modules that stay as they are.
+_KEPT = ("modules_to_not_convert", "ignored_layers", "ignore", "exclude_modules", "llm_int8_skip_modules")
+_INTEGER_METHODS = ("awq", "gptq", "auto-round", "awq_marlin", "gptq_marlin", "auto_round")
+# DeepSeek-V4 and V4.1 publish their experts so (expert_dtype).
+_EXPERT_DTYPES = {"fp4": MXFP4}
+_MIXED = "MIXED_PRECISION"
+_FOUR_BITS, _EIGHT_BITS = 4, 8
+_MX_GROUP = 32
+
+Formats = dict[str, WeightFormat]
+
+
+def quantised(sizes: Sizes, layers: int, beside: Mapping[str, Any] | None) -> Formats | None:
+    """The format of each kind that is quantised; None where the method is not known.
+
+    `beside` is the content of hf_quant_config.json.
+    """
+    config = _config(sizes, beside)
+    if config is None:
+        return {}
+    method = str(config.get("quant_method") or "").lower()
+    reader = _METHODS.get(method) or (_integers if method in _INTEGER_METHODS else None)
+    if reader is None:
+        return None
+    formats = reader(config, layers)
+    experts = _EXPERT_DTYPES.get(str(sizes.reading.outer.get("expert_dtype") or config.get("expert_dtype")))
+    listed = config.get("quantized_layers")
+    if experts is not None and not isinstance(listed, Mapping):
+        formats["experts"] = experts
+    return formats
+
+
+def _config(sizes: Sizes, beside: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    for part in sizes.reading.parts:
+        config = part.get("quantization_config")
+        if isinstance(config, Mapping):
+            return config
+    if beside is None:
+        return None
+    inner = beside.get("quantization", beside)
+    return {**inner, "quant_method": "modelopt"} if isinstance(inner, Mapping) else None
+
+
+def _everywhere(found: WeightFormat, config: Mapping[str, Any], layers: int, keys: Sequence[str]) -> Formats:
+    """All linear layers but those that the config keeps."""
+    entries: list[object] = []
+    for key in keys:
+        listed = config.get(key)
+        entries += listed if isinstance(listed, list) else []
+    kept = module_list(entries, layers)
+    return {
+        kind: found
+        for kind in NAMES
+        if not entries or not any(kept.covers(name) for name in names_of(kind))
+    }
+
+
+def _fp8(config: Mapping[str, Any], layers: int) -> Formats:
+    block = config.get("weight_block_size")
+    sizes = [as_whole(side) or 0 for side in block] if isinstance(block, list) else []
+    found = fp8_blocks(*sizes) if len(sizes) == 2 and all(sizes) else FP8
+    formats = _everywhere(found, config, layers, ("modules_to_not_convert", "ignored_layers"))
+    # Experts in another format beside FP8 (nvidia/DeepSeek-V4-Flash-NVFP4).
+    listed = config.get("quantized_layers")
+    if isinstance(listed, Mapping):
+        formats |= _by_algorithm(listed)
+    return formats
+
+
+def _integers(config: Mapping[str, Any], layers: int) -> Formats:
+    bits, group = as_whole(config.get("bits")) or _FOUR_BITS, as_whole(config.get("group_size")) or 0
+    found = integers(bits, group, zero_points=True)
+    return _everywhere(found, config, layers, _KEPT)
+
+
+def _mxfp4(config: Mapping[str, Any], layers: int) -> Formats:
+    return {"experts": MXFP4}
+
+
+def _bitsandbytes(config: Mapping[str, Any], layers: int) -> Formats:
+    return _everywhere(INT8 if config.get("load_in_8bit") else NF4, config, layers, _KEPT)
+
+
+def _compressed_tensors(config: Mapping[str, Any], layers: int) -> Formats:
+    groups = config.get("config_groups")
+    formats: Formats = {}
+    for group in groups.values() if isinstance(groups, Mapping) else ():
+        weights = group.get("weights") if isinstance(group, Mapping) else None
+        found = _scheme(weights) if isinstance(weights, Mapping) else None
+        if found is None:
+            continue
+        covered = _everywhere(found, config, layers, _KEPT)
+        targets = group.get("targets")
+        named = [target for target in targets or () if target != "Linear"]
+        if named:
+            listed = module_list(named, layers)
+            covered = {
+                kind: value
+                for kind, value in covered.items()
+                if any(listed.covers(name) for name in names_of(kind))
+            }
+        formats |= covered
+    return formats
+
+
+def _scheme(weights: Mapping[str, Any]) -> WeightFormat | None:
+    bits, group = as_whole(weights.get("num_bits")), as_whole(weights.get("group_size")) or 0
+    if weights.get("type") == "float":
+        if bits == _FOUR_BITS:
+            return MXFP4 if group == _MX_GROUP else NVFP4
+        block = weights.get("block_structure")
+        if isinstance(block, list) and len(block) == 2 and all(as_whole(side) for side in block):
+            return fp8_blocks(*block)
+        return MXFP8 if bits == _EIGHT_BITS and group == _MX_GROUP else FP8
+    if bits is None:
+        return None
+    return integers(bits, group, zero_points=weights.get("symmetric") is False)
+
+
+def _modelopt(config: Mapping[str, Any], layers: int) -> Formats:
+    listed = config.get("quantized_layers")
+    if config.get("quant_algo") == _MIXED and isinstance(listed, Mapping):
+        return _by_algorithm(listed)
+    found = _algorithm(config)
+    return {} if found is None else _everywhere(found, config, layers, _KEPT)
+
+
+def _by_algorithm(listed: Mapping[str, Any]) -> Formats:
+    found = {kind: _algorithm(value) for kind, value in algorithms(listed).items()}
+    return {kind: value for kind, value in found.items() if value is not None}
+
+
+def _algorithm(config: Mapping[str, Any]) -> WeightFormat | None:
+    """The format of one of modelopt's algorithms, by the name that it gives them."""
+    algorithm = str(config.get("quant_algo") or "").upper()
+    for name, found in (("NVFP4", NVFP4), ("MXFP8", MXFP8), ("MXFP4", MXFP4), ("FP8", FP8), ("INT8", INT8)):
+        if name in algorithm:
+            return found
+    if "INT4" in algorithm or "W4A" in algorithm:
+        return integers(_FOUR_BITS, as_whole(config.get("group_size")) or 0, zero_points=False)
+    return None
+
+
+_METHODS: dict[str, Callable[[Mapping[str, Any], int], Formats]] = {
+    "fp8": _fp8,
+    "fbgemm_fp8": _fp8,
+    "mxfp4": _mxfp4,
+    "bitsandbytes": _bitsandbytes,
+    "compressed-tensors": _compressed_tensors,
+    "modelopt": _modelopt,
+    "modelopt_fp4": _modelopt,
+    "modelopt_fp8": _modelopt,
+    "modelopt_mixed": _modelopt,
+    "w8a8_int8": lambda config, layers: _everywhere(INT8, config, layers, _KEPT),
+    "w8a8_fp8": lambda config, layers: _everywhere(FP8, config, layers, _KEPT),
+}

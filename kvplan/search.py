@@ -1,0 +1,150 @@
+"""Trying deployments: plan one, and see whether it does what is asked."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kvplan.architecture import Architecture
+from kvplan.choices import Choice
+from kvplan.deployment import Deployment
+from kvplan.errors import KvplanError
+from kvplan.hardware import gpu_by_name
+from kvplan.planning import plan
+from kvplan.records import Plan
+
+# Flags of the server, by fields of a deployment; what only kvplan asks is not among them.
+_SERVER_FLAGS = {
+    "tp": "--tp",
+    "dp": "--dp",
+    "pp": "--pp-size",
+    "dcp": "--dcp-size",
+    "ep": "--ep-size",
+    "enable_dp_attention": "--enable-dp-attention",
+    "kv_cache_dtype": "--kv-cache-dtype",
+    "page_size": "--page-size",
+    "attention_backend": "--attention-backend",
+    "mem_fraction_static": "--mem-fraction-static",
+    "chunked_prefill_size": "--chunked-prefill-size",
+    "context_length": "--context-length",
+    "max_total_tokens": "--max-total-tokens",
+    "max_running_requests": "--max-running-requests",
+    "disable_radix_cache": "--disable-radix-cache",
+    "swa_full_tokens_ratio": "--swa-full-tokens-ratio",
+    "disable_hybrid_swa_memory": "--disable-hybrid-swa-memory",
+    "mamba_full_memory_ratio": "--mamba-full-memory-ratio",
+    "max_mamba_cache_size": "--max-mamba-cache-size",
+    "mamba_ssm_dtype": "--mamba-ssm-dtype",
+    "speculative_algorithm": "--speculative-algorithm",
+    "speculative_num_steps": "--speculative-num-steps",
+    "speculative_eagle_topk": "--speculative-eagle-topk",
+    "speculative_num_draft_tokens": "--speculative-num-draft-tokens",
+}
+
+
+GPUS_OF_A_MACHINE = 8
+_DP_SIZES = (2, 4, 8, 16, 32, 64)
+
+
+def attempt(model: Architecture, asked: Deployment) -> Plan | None:
+    """The plan, None where the engine would not start or the deployment can't be."""
+    try:
+        return plan(model, asked)
+    except KvplanError:
+        return None
+
+
+def varied(asked: Deployment, **changes: object) -> Deployment | None:
+    """The deployment with other values, None where they can't go together."""
+    try:
+        return replace(asked, **changes)  # type: ignore[arg-type]
+    except KvplanError:
+        return None
+
+
+def ranks(asked: Deployment) -> int:
+    """Places that hold different requests: attention-DP ranks, or replicas."""
+    return asked.dp
+
+
+def requests(made: Plan) -> int:
+    """Requests of the asked context at once, over all ranks and replicas."""
+    return (made.capacity.requests_at_context or 0) * ranks(made.deployment)
+
+
+def tokens(made: Plan) -> int:
+    """Tokens over all ranks and replicas."""
+    return (made.capacity.max_total_num_tokens or 0) * ranks(made.deployment)
+
+
+def layouts(model: Architecture, asked: Deployment, gpus: int) -> Iterator[Deployment]:
+    """Ways to lay a server over `gpus` GPUs: TP, attention DP inside it, and stages where they apply.
+
+    Pipeline stages apply over several machines, and where the heads do not divide by the GPUs.
+    """
+    sizes = [1, *(size for size in _DP_SIZES if size <= gpus and gpus % size == 0)]
+    for dp in sizes:
+        found = varied(asked, tp=gpus, pp=1, dp=dp, enable_dp_attention=dp > 1)
+        if found is not None:
+            yield found
+    uneven = model.attention_heads is not None and model.attention_heads % gpus != 0
+    if gpus <= GPUS_OF_A_MACHINE and not uneven:
+        return
+    for pp in (size for size in _DP_SIZES if gpus % size == 0 and gpus // size <= GPUS_OF_A_MACHINE):
+        found = varied(asked, tp=gpus // pp, pp=pp, dp=1, enable_dp_attention=False)
+        if found is not None:
+            yield found
+
+
+def choice(made: Plan, *, wanted: int | None = None) -> Choice:
+    """The plan as one row of a table; `wanted` requests are asked for."""
+    asked, budget = made.deployment, made.budget
+    if budget is None:
+        raise AssertionError("a choice is made of a plan with a budget")
+    gpu = gpu_by_name(budget.gpu, asked.gpu_memory)
+    fitting, many = requests(made), ranks(asked)
+    low, high = budget.low, budget.high
+    tokens_here = made.capacity.max_total_num_tokens or 0
+    return Choice(
+        gpu=budget.gpu,
+        gpus=budget.gpus,
+        tp=asked.tp,
+        dp=asked.dp,
+        pp=asked.pp,
+        enable_dp_attention=asked.enable_dp_attention,
+        kv_cache_dtype=made.resolved.kv_cache_dtype,
+        memory_total_bytes=gpu.memory_bytes * budget.gpus,
+        weights_bytes=budget.weights_bytes or 0,
+        kv_pool_bytes=budget.kv_pool_bytes or 0,
+        state_pool_bytes=budget.state_pool_bytes,
+        tokens=tokens_here,
+        tokens_low=tokens_here if low is None else low.max_total_num_tokens,
+        tokens_high=tokens_here if high is None else high.max_total_num_tokens,
+        requests=fitting,
+        requests_low=fitting if low is None else low.requests_at_context * many,
+        requests_high=fitting if high is None else high.requests_at_context * many,
+        limited_by=made.capacity.limited_by,
+        headroom=None if not wanted else fitting / wanted - 1,
+        command=launch_line(made.architecture, asked),
+    )
+
+
+def launch_line(model: Architecture, asked: Deployment) -> str:
+    """The command that starts such a server, with every option that differs from the default."""
+    plain = Deployment()
+    words = ["python", "-m", "sglang.launch_server", "--model-path", _path(model)]
+    for name, flag in _SERVER_FLAGS.items():
+        value = getattr(asked, name)
+        if value == getattr(plain, name) and name != "tp":
+            continue
+        words += [flag] if value is True else [flag, str(value)]
+    return shlex.join(words)
+
+
+def _path(model: Architecture) -> str:
+    return model.source.location if model.source.kind == "file" and not _is_id(model.id) else model.id
+
+
+def _is_id(name: str) -> bool:
+    return name.count("/") == 1

@@ -1,0 +1,1 @@
+"""Weights: what a checkpoint holds by kind, and what of it one GPU loads."""
