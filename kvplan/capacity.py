@@ -79,7 +79,7 @@ def capacity(settings: Settings, sized: Sized, stages: list[Stage], request: Req
     asked = settings.deployment.concurrency
     longest = None
     if asked is not None:
-        per_rank = ceil_div(asked, settings.attention_dp)
+        per_rank = ceil_div(asked, settings.deployment.dp)
         longest = context_at_concurrency(settings, held, running=running, requests=per_rank)
     return Capacity(
         available_bytes=settings.deployment.available_bytes,

@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from kvplan.errors import InputError, bad_option
@@ -105,11 +106,13 @@ def gpu_by_name(name: str, memory_bytes: int | None = None) -> Gpu:
 
 def find(name: str) -> Gpu | None:
     """The catalogue entry of a name as people or nvidia-smi write it, None without one."""
-    wanted = _plain(name)
-    for gpu in GPUS.values():
-        if wanted in {_plain(known) for known in (gpu.name, gpu.title, *gpu.also)}:
-            return gpu
-    return None
+    return _spellings().get(_plain(name))
+
+
+@cache
+def _spellings() -> dict[str, Gpu]:
+    listed = reversed(GPUS.values())  # the first of a spelling wins
+    return {_plain(known): gpu for gpu in listed for known in (gpu.name, gpu.title, *gpu.also)}
 
 
 def names_generation(name: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from kvplan.accounting import Accounting, Ledger, Workload, account
 from kvplan.architecture import Architecture
+from kvplan.choices import Advice, Choice
 from kvplan.deployment import Deployment
 from kvplan.layers import Storage
 from kvplan.memory import Budget
@@ -160,6 +161,8 @@ class Plan:
     ledger: Ledger | None = None
     storage: Storage = field(default_factory=Storage)
     budget: Budget | None = None
+    advice: tuple[Advice, ...] = ()
+    common_gpus: tuple[Choice, ...] = ()
 
     @cached_property
     def accounting(self) -> Accounting | None:
@@ -205,6 +208,8 @@ class Plan:
             "accounting": None if self.accounting is None else _accounting(self.accounting),
             "budget": None if self.budget is None else _budget(self.budget),
             "capacity": _record(self.capacity),
+            "advice": [_record(one) for one in self.advice],
+            "common_gpus": [_record(one) for one in self.common_gpus],
             "pools": [_record(pool) for pool in self.pools],
             "buffers": _buffers(self.buffers),
             "draft_buffers": _buffers(self.draft_buffers),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kvplan.architecture import Architecture
@@ -15,9 +17,9 @@ from tests.models import DEEPSEEK_V3, DEEPSEEK_V32, GPT_OSS, LLAMA_8B, QWEN_35, 
 from tests.test_transfer import MIMO_V2
 
 
-def planned(model: Architecture, version: str = "0.5.12", **options: object) -> Plan:
+def planned(model: Architecture, version: str = "0.5.12", **options: Any) -> Plan:
     given = {"gpu": "h200", "available_bytes": 60 << 30, "engine_version": version, **options}
-    return plan(model, Deployment(**given))  # type: ignore[arg-type]
+    return plan(model, Deployment(**given))
 
 
 def pools(model: Architecture, version: str = "0.5.12", ratio: float = 2.0, gb: int = 0) -> list[HostPool]:

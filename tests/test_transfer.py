@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -31,9 +32,9 @@ MIMO_V2 = replace(
 )
 
 
-def sent(model: Architecture, version: str = "0.5.12", **options: object) -> Transfer:
+def sent(model: Architecture, version: str = "0.5.12", **options: Any) -> Transfer:
     given = {"gpu": "h200", "available_bytes": 60 << 30, "engine_version": version, "ctx": 1000, **options}
-    return transfer(plan(model, Deployment(**given)))  # type: ignore[arg-type]
+    return transfer(plan(model, Deployment(**given)))
 
 
 # model, options, KV items (bytes, layers), state items

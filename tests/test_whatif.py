@@ -43,7 +43,8 @@ def test_a_change_reaches_the_engine_s_cell(model: Architecture, change: str, ex
 def test_the_heads_that_an_engine_reads_from_the_config_change_too() -> None:
     layer = FullAttention(kv_heads=8, head_dim=128, v_head_dim=128)
     heads = ConfigHeads(kv_heads=8, head_dim=128, v_head_dim=128)
-    model = changed(Architecture(id="m", architecture="A", layers=(layer,), config_heads=heads), ["kv_heads=2"])
+    model = Architecture(id="m", architecture="A", layers=(layer,), config_heads=heads)
+    model = changed(model, ["kv_heads=2"])
     assert model.config_heads == ConfigHeads(kv_heads=2, head_dim=128, v_head_dim=128)
 
 
@@ -88,8 +89,9 @@ def test_fewer_layers_stay_spread_over_the_stack() -> None:
 
 
 def test_an_unused_field_takes_its_kind_to_be_set() -> None:
+    plain = LatentAttention(kv_lora_rank=512, qk_rope_head_dim=64)
     with pytest.raises(InputError, match="unknown key 'index_topk'"):
-        changed(of_layers(DEEPSEEK_V32, LatentAttention(kv_lora_rank=512, qk_rope_head_dim=64)), ["index_topk=1"])
+        changed(of_layers(DEEPSEEK_V32, plain), ["index_topk=1"])
     model = changed(DEEPSEEK_V32, ["latent.window=4096"])
     assert {layer.window for layer in model.layers if isinstance(layer, LatentAttention)} == {4096}
 

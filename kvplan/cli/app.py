@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kvplan import __version__
-from kvplan.cli import buffers, compare, curve, explain, export, host, models, schema, size
+from kvplan.cli import buffers, compare, curve, explain, export, fit, gpus, host, models, schema, size
 from kvplan.cli.boundary import PROGRAM, BoundaryGroup
 from kvplan.cli.parameters import Debug
 from kvplan.cli.plain import PlainCommand
@@ -26,11 +26,13 @@ app = typer.Typer(
 for command in (
     size.size,
     compare.compare,
+    fit.fit,
     explain.explain,
     curve.curve,
     host.host,
     buffers.buffers,
     models.models,
+    gpus.gpus,
     export.export,
     schema.schema,
 ):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from kvplan.architecture import Architecture
+from kvplan.cli.fit_runs import sized
 from kvplan.cli.output import show
 from kvplan.cli.progress import spinner
 from kvplan.deployment import Deployment
@@ -14,7 +15,7 @@ from kvplan.loading import load
 from kvplan.planning import plan
 from kvplan.records import Plan
 from kvplan.render.documents import of_comparison, of_plan
-from kvplan.render.size import ranks_of
+from kvplan.render.size import asks_for_context, ranks_of
 from kvplan.whatif import changed
 
 
@@ -28,8 +29,10 @@ def run_size(
     changes: Sequence[str] = (),
 ) -> None:
     """Plan, show, and raise RefusedError where the answer to what was asked is no."""
-    made = plan(changed(load(model, source=source, on_fetch=spinner), changes), asked)
+    made, unfit = sized(changed(load(model, source=source, on_fetch=spinner), changes), asked)
     show(of_plan(made), chosen, output)
+    if unfit is not None:
+        raise unfit
     unmet = unmet_request(made)
     if unmet:
         raise RefusedError(Problem(file="", key="", what=unmet))
@@ -43,6 +46,9 @@ def unmet_request(made: Plan) -> str:
     per_rank, asked = made.capacity.requests_at_context, made.deployment
     if per_rank is None:
         return ""
+    if asks_for_context(made):
+        none = not made.capacity.context_at_concurrency
+        return f"--concurrency: {asked.concurrency:,} requests fit at no context" if none else ""
     context = f"{made.request.context:,} tokens"
     if asked.ctx is not None and per_rank == 0:
         return f"--ctx: not one request of {context} fits"

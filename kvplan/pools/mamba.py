@@ -12,8 +12,8 @@ from kvplan.sglang.settings import Settings
 def verdict(model: EngineModel) -> tuple[bool, str]:
     """Any recurrent state."""
     if model.has_state:
-        states = ", ".join(dict.fromkeys(state.kind for state, _ in model.architecture.states))
-        return True, f"keeps recurrent state ({states})"
+        layers = sum(count for _, count in model.architecture.states)
+        return True, f"recurrent state in {layers} of {len(model.architecture.layers)} layers"
     return False, "no recurrent state"
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kvplan.architecture import Architecture
+from kvplan.choices import Choice
+from kvplan.hardware import Gpu
 from kvplan.records import SCHEMA_VERSION, Plan
-from kvplan.render import comparison, models, size
+from kvplan.render import choices, comparison, gpus, models, size
 from kvplan.render.flat import flat
 from kvplan.render.formats import Document
 
@@ -27,6 +29,31 @@ def of_comparison(plans: Sequence[Plan]) -> Document:
             "plans": [row.plan.to_dict() for row in rows],
         },
         records=lambda: [{**row.figures(), **flat(row.plan)} for row in rows],
+    )
+
+
+def of_gpus(found: Sequence[Gpu]) -> Document:
+    """GPUs that can be named: `kvplan gpus`."""
+    return Document(
+        report=lambda: gpus.report(found),
+        data=lambda: {"schema_version": SCHEMA_VERSION, "gpus": gpus.records(found)},
+        records=lambda: gpus.records(found),
+    )
+
+
+def of_fit(rows: Sequence[Choice], *, plan: Plan, total: int, wanted: int) -> Document:
+    """Settings that fit: `kvplan fit`; `total` of them, of which `rows` are shown."""
+    return Document(
+        report=lambda: choices.fit_report(rows, plan=plan, total=total, wanted=wanted),
+        data=lambda: {
+            "schema_version": SCHEMA_VERSION,
+            "model": plan.to_dict()["model"],
+            "context": plan.request.context,
+            "concurrency": wanted,
+            "settings_total": total,
+            "settings": choices.records(rows),
+        },
+        records=lambda: choices.records(rows),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from kvplan.architecture import Architecture
 from kvplan.records import Plan, Pool
 from kvplan.render.blocks import Column, Grid, Remark, Report
+from kvplan.render.budget import lines, requests_range, tokens_range
+from kvplan.render.choices import common_grid, tries
 from kvplan.render.sharing import copies, fixed_parts
 from kvplan.render.text import exact, joined, plural, rounded
 from kvplan.render.words import composition
@@ -44,14 +46,23 @@ def report(plan: Plan) -> Report:
             " | ".join(engine_facts(plan)),
             _pool_line(plan),
         ),
-        grids=(_costs(plan), *_capacity(plan)),
+        grids=(_costs(plan), *_memory(plan), *_capacity(plan), *common_grid(plan)),
         answers=_answers(plan),
         remarks=(
             *(Remark(tag="assumed:", text=text) for text in plan.assumed),
             *(Remark(tag="warning:", text=text, alarm=True) for text in plan.warnings),
-            Remark(tag="not modelled:", text=NOT_MODELLED),
+            Remark(tag="not modelled:", text=_not_modelled(plan)),
         ),
     )
+
+
+def _memory(plan: Plan) -> tuple[Grid, ...]:
+    return () if plan.budget is None else lines(plan.budget)
+
+
+def _not_modelled(plan: Plan) -> str:
+    known = plan.budget is not None and plan.budget.weights_bytes is not None
+    return NOT_MODELLED.removeprefix("weights, ") if known else NOT_MODELLED
 
 
 def changes(model: Architecture) -> tuple[str, ...]:
@@ -133,13 +144,8 @@ def _capacity(plan: Plan) -> tuple[Grid, ...]:
 
 
 def _budget(plan: Plan) -> str:
-    capacity, asked = plan.capacity, plan.deployment
-    if capacity.available_bytes is not None:
-        return f"{format_gib(capacity.available_bytes)} ({exact(capacity.available_bytes)} bytes)"
-    return (
-        f"{asked.free_gib} GiB free after loading, less {1 - plan.resolved.mem_fraction_static:.1%} "
-        f"of {asked.pre_model_load_gib} GiB,"
-    )
+    available = None if plan.budget is None else plan.budget.available_bytes
+    return "" if available is None else f"{format_gib(available)} ({exact(available)} bytes)"
 
 
 def _pool_row(plan: Plan, pool: Pool) -> tuple[str, ...]:
@@ -167,29 +173,54 @@ def _allocated(pool: Pool) -> str:
 
 
 def _answers(plan: Plan) -> tuple[Remark, ...]:
-    capacity = plan.capacity
-    if not plan.deployment.has_budget:
+    capacity, budget = plan.capacity, plan.budget
+    if budget is None:
         return (Remark(tag="capacity", text=NO_BUDGET),)
+    if budget.shortfall_bytes:
+        text = f"does not fit: {exact(budget.shortfall_bytes)} bytes per GPU are missing"
+        return (Remark(tag="RESULT", text=text, strong=True), *tries(plan.advice))
     logged = {
         "max_total_num_tokens": capacity.max_total_num_tokens,
         "max_running_requests": capacity.max_running_requests,
     }
     text = ", ".join(f"{name}={value}" for name, value in logged.items() if value is not None)
-    answers = (Remark(tag="SGLang logs", text=text),)
-    if capacity.requests_at_context is None:
-        return answers
-    return (*answers, Remark(tag="RESULT", text=_result(plan, capacity.requests_at_context), strong=True))
+    between = tokens_range(budget)
+    answers: tuple[Remark, ...] = (Remark(tag="SGLang logs", text=f"about {text}" if between else text),)
+    if between:
+        answers += (Remark(tag="estimate", text=between),)
+    if capacity.requests_at_context is not None:
+        result = _result(plan, capacity.requests_at_context)
+        answers += (Remark(tag="RESULT", text=result, strong=True),)
+    return (*answers, *tries(plan.advice))
 
 
 def _result(plan: Plan, count: int) -> str:
     context, limited_by = exact(plan.request.context), plan.capacity.limited_by
     bound = f"; bound by {_bound(limited_by)}" if limited_by else ""
+    if asks_for_context(plan):
+        return _longest(plan)
     if not count:
         return f"not one request of {context} tokens fits{bound}"
     ranks = ranks_of(plan)
     text = f"{plural(count, 'request')} of {context} tokens at once"
     text += f" on each of {ranks} ranks, {exact(count * ranks)} in total" if ranks > 1 else ""
+    between = requests_range(plan.budget, ranks)
+    text += f" ({between})" if between else ""
     return f"{text}{bound}{_asked(plan, count * ranks)}"
+
+
+def asks_for_context(plan: Plan) -> bool:
+    """Whether a number of requests is given without a context: then the longest context is the answer."""
+    return plan.deployment.concurrency is not None and plan.deployment.ctx is None
+
+
+def _longest(plan: Plan) -> str:
+    wanted = plural(plan.deployment.concurrency or 0, "request")
+    longest = plan.capacity.context_at_concurrency
+    if not longest:
+        return f"{wanted} at once fit at no context"
+    full = "" if longest < plan.resolved.context_length else ", the server's whole context"
+    return f"{wanted} at once of up to {exact(longest)} tokens each{full}"
 
 
 def ranks_of(plan: Plan) -> int:

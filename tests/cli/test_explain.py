@@ -87,7 +87,8 @@ def test_neither_a_model_nor_symbols() -> None:
 
 
 def test_the_accounting_block_of_the_json(qwen: str) -> None:
-    options = ["--snapshot-every", "50k", "--draft-tokens", "4", "--available-bytes", "60GiB", "--ctx", "100k"]
+    options = ["--snapshot-every", "50k", "--draft-tokens", "4"]
+    options += ["--available-bytes", "60GiB", "--ctx", "100k"]
     block = json.loads(run("size", qwen, "--format", "json", *options).stdout)["accounting"]
     assert block == {
         "context": 100_000,

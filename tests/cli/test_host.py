@@ -19,8 +19,6 @@ def _llama(tmp_path: Path) -> str:
     return str(path)
 
 
-
-
 def test_host_pools_storage_and_transfer_on_one_screen(llama: str) -> None:
     result = run(
         "host",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -17,8 +18,8 @@ from kvplan.pools.chain import CHAIN
 from tests.models import BY_LINK, DEEPSEEK_V32, GPT_OSS, LLAMA_8B, QWEN_35, V4_FLASH, of_layers
 
 
-def told(model: Architecture, **options: object) -> Explanation:
-    return explain(plan(model, Deployment(**{"assume_supported": True, **options})))  # type: ignore[arg-type]
+def told(model: Architecture, **options: Any) -> Explanation:
+    return explain(plan(model, Deployment(**{"assume_supported": True, **options})))
 
 
 def section(found: Explanation, title: str) -> Section:
@@ -31,7 +32,7 @@ def line(found: Section, what: str) -> Line:
 
 def test_v4_flash_in_0_5_12_prints_seven_terms_and_their_sum() -> None:
     cell = section(told(V4_FLASH, engine_version="0.5.12"), "cell of the DSV4 pool")
-    assert [(one.what, one.symbols, one.result) for one in cell.lines] == [
+    expected: list[tuple[str, str, Any]] = [
         # 0.1 x 584 x 44 entries of compress_ratios
         ("window KV", "r B_kv L", pytest.approx(2569.6)),
         # 1/4 x 584 x 21
@@ -48,6 +49,7 @@ def test_v4_flash_in_0_5_12_prints_seven_terms_and_their_sum() -> None:
         ("C4 index states", "r (R_c4/W) B_c4is L_c4", pytest.approx(268.8)),
         ("cell", "sum of the terms", pytest.approx(15_955.85)),
     ]
+    assert [(one.what, one.symbols, one.result) for one in cell.lines] == expected
 
 
 def test_one_dsa_layer_step_by_step() -> None:

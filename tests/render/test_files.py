@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from kvplan.curve import of_plan
+from kvplan.curve import Series, of_plan
 from kvplan.deployment import Deployment
 from kvplan.errors import InputError
 from kvplan.planning import plan
@@ -40,25 +40,25 @@ def test_the_same_report_gives_the_same_file() -> None:
 
 
 @pytest.fixture(name="series")
-def _series() -> list[plot.Series]:
+def _series() -> list[Series]:
     made = [plan(model, Deployment(assume_supported=True)) for model in (QWEN_35, V4_FLASH)]
     return [series for one in made for series in of_plan(one, [100, 1000, 10_000])]
 
 
-def test_curves_as_svg_name_their_models_and_are_reproducible(series: list[plot.Series]) -> None:
+def test_curves_as_svg_name_their_models_and_are_reproducible(series: list[Series]) -> None:
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     drawn = plot.render(series, kind="svg")
     assert b"Qwen/Qwen3.5-397B-A17B" in drawn
     assert drawn == plot.render(series, kind="svg")
 
 
-def test_curves_as_png(series: list[plot.Series]) -> None:
+def test_curves_as_png(series: list[Series]) -> None:
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     assert plot.render(series, kind="png").startswith(b"\x89PNG")
 
 
 def test_without_matplotlib_the_message_says_what_to_install(
-    series: list[plot.Series], monkeypatch: pytest.MonkeyPatch
+    series: list[Series], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # an import of it fails from here on
     with pytest.raises(InputError, match=r"needs matplotlib.*pip install '\.\[plot\]'"):

@@ -1,0 +1,86 @@
+"""`kvplan fit`: which GPUs, how many and in which layout serve what is asked."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kvplan.cli.options import Given, deployment, takes_deployment
+from kvplan.cli.output import check_format
+from kvplan.cli.parameters import Debug, Format, Model, Output, Source
+from kvplan.cli.parsing import count
+from kvplan.errors import InputError, bad_option
+
+Gpus = Annotated[
+    str | None,
+    typer.Option(
+        "--gpu",
+        metavar="NAME,...",
+        help="GPUs to look at, separated by commas; default: common ones.",
+        show_default=False,
+    ),
+]
+MaxGpus = Annotated[
+    str | None,
+    typer.Option("--max-gpus", metavar="N", help="Use no more than N GPUs. Default 8.", show_default=False),
+]
+Allow = Annotated[
+    str | None,
+    typer.Option(
+        "--allow",
+        metavar="WHAT",
+        help="fp8: also look at KV in fp8_e4m3 where the model does not ask for it.",
+        show_default=False,
+    ),
+]
+Top = Annotated[
+    str | None,
+    typer.Option("--top", metavar="N", help="Show the N cheapest settings. Default 10.", show_default=False),
+]
+
+
+@takes_deployment
+def fit(
+    model: Model,
+    gpu: Gpus = None,
+    max_gpus: MaxGpus = None,
+    allow: Allow = None,
+    top: Top = None,
+    output_format: Format = "table",
+    output: Output = None,
+    source: Source = None,
+    debug: Debug = False,
+    **options: Given,
+) -> None:
+    """Find the settings that serve --concurrency requests of --ctx tokens, cheapest first.
+
+    Each comes with its headroom and the command that starts the server.
+    """
+    asked, chosen = deployment(options), check_format(output_format)
+    most, shown = _number("max_gpus", max_gpus, 8), _number("top", top, 10)
+    from kvplan.cli.fit_runs import run_fit  # noqa: PLC0415 - help and usage errors need none of it
+
+    run_fit(
+        model,
+        asked,
+        gpus=gpu.split(",") if gpu else None,
+        most=most,
+        allowed=tuple(word.strip() for word in allow.split(",")) if allow else (),
+        top=shown,
+        chosen=chosen,
+        output=output,
+        source=source,
+    )
+
+
+def _number(name: str, text: str | None, default: int) -> int:
+    if text is None:
+        return default
+    try:
+        value = count(text)
+    except ValueError as error:
+        raise bad_option(name, str(error)) from error
+    if value < 1:
+        raise InputError(bad_option(name, f"{value} is not a whole number of at least 1").problems)
+    return value

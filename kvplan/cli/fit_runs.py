@@ -1,0 +1,94 @@
+"""What `fit` does once its command line is understood, and what `size` adds to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kvplan import budget
+from kvplan.advice import fits, improvements, remedies
+from kvplan.architecture import Architecture
+from kvplan.cli.output import show
+from kvplan.cli.progress import spinner
+from kvplan.deployment import Deployment
+from kvplan.errors import DoesNotFitError, bad_option
+from kvplan.fit import ALLOWED, COMMON_GPUS, common, named_gpus, search
+from kvplan.loading import load
+from kvplan.planning import plan, resolve
+from kvplan.records import Plan
+from kvplan.render.documents import of_fit
+
+AUTO = "auto"
+
+
+def run_fit(
+    model: str,
+    asked: Deployment,
+    *,
+    gpus: Sequence[str] | None,
+    most: int,
+    allowed: Sequence[str],
+    top: int,
+    chosen: str,
+    output: str | None,
+    source: str | None,
+) -> None:
+    """Search, show the cheapest settings, or raise DoesNotFitError."""
+    for word in allowed:
+        if word not in ALLOWED:
+            raise bad_option("allow", f"{word!r} is not one of {', '.join(ALLOWED)}")
+    names = named_gpus(gpus) if gpus else COMMON_GPUS
+    found = load(model, source=source, on_fetch=spinner)
+    wanted = asked if asked.wants_estimate else replace(asked, weights=AUTO)
+    rows = search(found, wanted, gpus=names, most=most, allowed=allowed)
+    costs = plan(found, _without_budget(asked))
+    requests = asked.concurrency or 1
+    show(of_fit(rows[:top], plan=costs, total=len(rows), wanted=requests), chosen, output)
+
+
+def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError | None]:
+    """The plan of `kvplan size` with what helps, and the error where the estimated budget is too small.
+
+    With a GPU and no budget the budget is worked out; with neither, common GPUs are tried.
+    """
+    wanted = _with_weights(model, asked)
+    try:
+        made = plan(model, wanted)
+    except DoesNotFitError as error:
+        if not wanted.wants_estimate:
+            raise
+        settings = resolve(model, wanted)
+        costs = plan(model, _without_budget(wanted))
+        lines = budget.unfit(settings, error.shortfall_bytes)
+        made = replace(costs, deployment=wanted, budget=lines, advice=remedies(model, wanted))
+        return made, error
+    if made.budget is None:
+        return _on_common_gpus(model, made), None
+    helpful = improvements(made) if fits(made) else remedies(model, made.deployment)
+    return replace(made, advice=helpful), None
+
+
+def _with_weights(model: Architecture, asked: Deployment) -> Deployment:
+    known = model.weights_bytes is not None or model.parameters is not None
+    named = asked.gpu is not None or asked.gpu_memory is not None
+    if asked.has_budget or asked.wants_estimate or not named or not known:
+        return asked
+    return replace(asked, weights=AUTO)
+
+
+def _without_budget(asked: Deployment) -> Deployment:
+    return replace(
+        asked,
+        available_bytes=None,
+        pre_model_load_gib=None,
+        free_gib=None,
+        weights=None,
+        weights_per_gpu=None,
+    )
+
+
+def _on_common_gpus(model: Architecture, made: Plan) -> Plan:
+    if made.deployment.gpu is not None or (model.weights_bytes is None and model.parameters is None):
+        return made
+    asked = replace(made.deployment, weights=AUTO)
+    return replace(made, common_gpus=common(model, asked, given_tp=asked.tp > 1))

@@ -1,0 +1,94 @@
+"""Where a GPU's memory goes, as lines that are subtracted one after the other."""
+
+from __future__ import annotations
+
+from kvplan.memory import Bound, Budget
+from kvplan.render.blocks import Column, Grid
+from kvplan.render.text import exact, joined
+from kvplan.units import format_bytes_decimal, format_gib
+from kvplan.weights.choice import ESTIMATE, GIVEN, METADATA, YAML
+
+_SOURCES = {
+    GIVEN: "given",
+    METADATA: "from the checkpoint's metadata",
+    YAML: "from the model YAML",
+    ESTIMATE: "estimated from the config",
+}
+_COLUMNS = (
+    Column(heading=""),
+    Column(heading="bytes", figures=True),
+    Column(heading="GiB", figures=True),
+    Column(heading=""),
+)
+_MILLION = 1_000_000
+
+
+def lines(budget: Budget) -> tuple[Grid, ...]:
+    """The lines from the GPU's memory down to what states and KV share; none where nobody knows them."""
+    if budget.free_before_bytes is None:
+        return ()
+    fraction = budget.mem_fraction_static or 0.0
+    rows = (
+        (f"memory of one {budget.gpu.upper()}", budget.memory_bytes, ""),
+        ("- driver, context", budget.overhead_bytes, "estimate: 1.00 to 2.00 GiB"),
+        ("free before load", budget.free_before_bytes, _told(budget, "free_before_bytes")),
+        ("- weights", budget.weights_bytes, _weights(budget)),
+        ("free after load", budget.free_after_bytes, _told(budget, "free_after_bytes")),
+        ("- kept free", budget.slack_bytes, f"1 - {fraction:.4g} of free before load"),
+        ("- multimodal reserve", budget.multimodal_reserve_bytes or None, "SGLang's embedding cache"),
+        ("for state and KV", budget.available_bytes, _bounds(budget)),
+    )
+    return (
+        Grid(
+            title=f"memory per GPU, {budget.gpus} x {budget.gpu.upper()}",
+            columns=_COLUMNS,
+            rows=tuple(
+                (label, exact(value), f"{value / (1 << 30):,.2f}", note)
+                for label, value, note in rows
+                if value is not None
+            ),
+        ),
+    )
+
+
+def tokens_range(budget: Budget) -> str:
+    """`1.98M to 2.07M tokens`; empty where the budget is exact."""
+    if budget.low is None or budget.high is None:
+        return ""
+    low, high = budget.low.max_total_num_tokens, budget.high.max_total_num_tokens
+    return f"{millions(low)} to {millions(high)} tokens"
+
+
+def requests_range(budget: Budget | None, ranks: int) -> str:
+    """`5 to 6`, over all ranks; empty where both ends are the same."""
+    if budget is None or budget.low is None or budget.high is None:
+        return ""
+    low, high = budget.low.requests_at_context * ranks, budget.high.requests_at_context * ranks
+    return "" if low == high else f"{exact(low)} to {exact(high)}"
+
+
+def millions(tokens: int) -> str:
+    """`1.98M`; below ten thousand every digit."""
+    return f"{tokens / _MILLION:.2f}M" if tokens >= _MILLION // 100 else exact(tokens)
+
+
+def _told(budget: Budget, name: str) -> str:
+    return "" if name in budget.estimated else "given"
+
+
+def _weights(budget: Budget) -> str:
+    source = _SOURCES.get(budget.weights_source or "", "")
+    total = budget.weights_bytes_total
+    whole = f"{format_bytes_decimal(total)} in all" if total is not None else ""
+    return joined([source, whole])
+
+
+def _bounds(budget: Budget) -> str:
+    low, high = budget.low, budget.high
+    if budget.shortfall_bytes:
+        return f"{exact(budget.shortfall_bytes)} bytes are missing"
+    return "" if low is None or high is None else f"{_gib(low)} to {_gib(high)}"
+
+
+def _gib(bound: Bound) -> str:
+    return format_gib(bound.available_bytes)

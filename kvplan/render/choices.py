@@ -1,0 +1,109 @@
+"""Sets of GPUs side by side, and flags with their effects."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from kvplan.choices import Advice, Choice
+from kvplan.records import Plan
+from kvplan.render.blocks import Column, Grid, Remark, Report
+from kvplan.render.budget import millions
+from kvplan.render.text import exact, plural
+from kvplan.units import GIB
+
+_SHORT = {"bfloat16": "bf16", "float16": "fp16", "float8_e4m3fn": "fp8", "float8_e5m2": "fp8_e5m2"}
+_COLUMNS = (
+    Column(heading="GPUs"),
+    Column(heading="layout"),
+    Column(heading="KV"),
+    Column(heading="weights\nGiB", figures=True),
+    Column(heading="KV\nGiB", figures=True),
+    Column(heading="tokens", figures=True),
+    Column(heading="requests", figures=True),
+    Column(heading="headroom", figures=True),
+)
+
+
+def tries(found: Sequence[Advice]) -> tuple[Remark, ...]:
+    """One `try` line each, flags under each other."""
+    width = max((len(advice.flag) for advice in found), default=0)
+    return tuple(
+        Remark(tag="try", text=f"{advice.flag:<{width}}  {advice.why}: {_effect(advice)}") for advice in found
+    )
+
+
+def common_grid(plan: Plan) -> tuple[Grid, ...]:
+    """Common GPUs, for a plan that names none."""
+    if not plan.common_gpus:
+        return ()
+    context = exact(plan.request.context)
+    return (
+        Grid(
+            title=f"on common GPUs, the fewest that hold one request of {context} tokens; per GPU",
+            columns=_without(_COLUMNS, "headroom"),
+            rows=tuple(_cells(row)[:-1] for row in plan.common_gpus),
+        ),
+    )
+
+
+def fit_report(rows: Sequence[Choice], *, plan: Plan, total: int, wanted: int) -> Report:
+    """The table of `kvplan fit`: `rows` of `total` settings, cheapest first, and how to start each."""
+    shown = f"; the {len(rows)} cheapest" if len(rows) < total else ""
+    return Report(
+        title=plan.architecture.id,
+        facts=(
+            f"{plural(wanted, 'request')} of {exact(plan.request.context)} tokens at once: "
+            f"{plural(total, 'setting')} that fit{shown}",
+            f"SGLang {plan.deployment.engine_version}; weights and KV per GPU, tokens per rank, requests in all",
+        ),
+        grids=(Grid(columns=_COLUMNS, rows=tuple(_cells(row) for row in rows)),),
+        answers=tuple(Remark(tag=f"{place}.", text=row.command) for place, row in enumerate(rows, start=1)),
+        remarks=(
+            *(Remark(tag="assumed:", text=text) for text in _assumed(plan)),
+            *(Remark(tag="warning:", text=text, alarm=True) for text in plan.warnings),
+            Remark(tag="estimated:", text="free memory and weights; ranges are careful to hopeful"),
+        ),
+    )
+
+
+def records(rows: Sequence[Choice]) -> list[dict[str, Any]]:
+    """The rows under the names of the JSON."""
+    return [dataclasses.asdict(row) for row in rows]
+
+
+def _assumed(plan: Plan) -> list[str]:
+    return [text for text in plan.assumed if not text.startswith("GPU ")]
+
+
+def _effect(advice: Advice) -> str:
+    if advice.requests:
+        return plural(advice.requests, "request")
+    return plural(advice.tokens, "token")
+
+
+def _cells(row: Choice) -> tuple[str, ...]:
+    return (
+        f"{row.gpus} x {row.gpu}",
+        _layout(row),
+        _SHORT.get(row.kv_cache_dtype, row.kv_cache_dtype),
+        f"{row.weights_bytes / GIB:.1f}",
+        f"{row.kv_pool_bytes / GIB:.1f}",
+        _range(millions(row.tokens_low), millions(row.tokens_high)),
+        _range(exact(row.requests_low), exact(row.requests_high)),
+        "" if row.headroom is None else f"{row.headroom:+.0%}",
+    )
+
+
+def _layout(row: Choice) -> str:
+    parts = [f"TP {row.tp}", *([f"DP {row.dp}"] if row.dp > 1 else []), *([f"PP {row.pp}"] if row.pp > 1 else [])]
+    return " ".join(parts)
+
+
+def _range(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
+
+
+def _without(columns: tuple[Column, ...], heading: str) -> tuple[Column, ...]:
+    return tuple(column for column in columns if column.heading != heading)
