@@ -25,7 +25,8 @@ class Choice:
 
     Bytes and `tokens` per GPU and rank; `requests` of the asked context over all ranks. `tokens_low` and
     `requests_low` are the careful ends of the estimate. `headroom`: share of the requests that fit above
-    those that are asked for, None where none are. `memory_total_bytes`: of all GPUs. `command`: a launch
+    those that are asked for, None where none are; `tight` where the careful end does not hold them all.
+    `memory_total_bytes`: of all GPUs. `command`: a launch
     line.
     """
 
@@ -48,4 +49,5 @@ class Choice:
     requests_high: int
     limited_by: str | None
     headroom: float | None
+    tight: bool
     command: str

@@ -76,10 +76,10 @@ class Config:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
-            self.problem(key, f"{value!r} is not a whole number")
+            self.problem(key, f"{value!r:.60} is not a whole number", _unquoted(value))
             return least
         if not least <= value <= most:
-            self.problem(key, f"{value} is not between {least} and {most}")
+            self.problem(key, f"{value!r:.60} is not between {least} and {most}")
             return least
         return value
 
@@ -93,7 +93,7 @@ class Config:
         if value is None:
             return default
         if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
-            self.problem(key, f"{value!r} is not a number")
+            self.problem(key, f"{value!r:.60} is not a number")
             return default
         return float(value)
 
@@ -103,7 +103,7 @@ class Config:
         if value is None:
             return default
         if not isinstance(value, bool):
-            self.problem(key, f"{value!r} is not true or false")
+            self.problem(key, f"{value!r:.60} is not true or false")
             return default
         return value
 
@@ -113,11 +113,11 @@ class Config:
         if value is None:
             return default
         if not isinstance(value, str):
-            self.problem(key, f"{value!r} is not a string")
+            self.problem(key, f"{value!r:.60} is not a string")
             return default
         known = tuple(choices)
         if known and value not in known:
-            self.problem(key, f"unknown value {value!r}", near(value, known))
+            self.problem(key, f"unknown value {value!r:.60}", near(value, known))
             return default
         return value
 
@@ -190,6 +190,10 @@ def _list_fault(value: Sequence[Any], kind: type, *, length: int | None, at_leas
     if at_least is not None and len(value) < at_least:
         return f"has {len(value)} entries for {at_least} layers"
     return ""
+
+
+def _unquoted(value: object) -> str:
+    return "write it without quotes" if isinstance(value, str) and value.strip().isdigit() else ""
 
 
 def _also(keys: Sequence[str]) -> str:

@@ -49,8 +49,9 @@ class Deployment:
     before (`pre_model_load_gib`) and after (`free_gib`) the weights are loaded. With `weights` or
     `weights_per_gpu` what is missing of the two is worked out from the GPU's memory: `weights` is the
     checkpoint's bytes or one of WEIGHT_SOURCES, `weights_per_gpu` bytes that one GPU loads, `gpu_memory`
-    bytes of a GPU that is not in the catalogue. None of these: the plan gives costs without a capacity. `ctx`, `concurrency`, `snapshot_every` (tokens between states that a
-    prefix cache keeps) and `draft_tokens` are the workload that is asked about, not engine options.
+    bytes of a GPU that is not in the catalogue. None of these: the plan gives costs without a capacity.
+    `ctx`, `concurrency`, `snapshot_every` (tokens between states that a prefix cache keeps) and
+    `draft_tokens` are the workload that is asked about, not engine options.
     Raises InputError for impossible values.
     """
 

@@ -105,6 +105,7 @@ def choice(made: Plan, *, wanted: int | None = None) -> Choice:
     gpu = gpu_by_name(budget.gpu, asked.gpu_memory)
     fitting, many = requests(made), ranks(asked)
     low, high = budget.low, budget.high
+    careful = fitting if low is None else low.requests_at_context * many
     tokens_here = made.capacity.max_total_num_tokens or 0
     return Choice(
         gpu=budget.gpu,
@@ -122,10 +123,11 @@ def choice(made: Plan, *, wanted: int | None = None) -> Choice:
         tokens_low=tokens_here if low is None else low.max_total_num_tokens,
         tokens_high=tokens_here if high is None else high.max_total_num_tokens,
         requests=fitting,
-        requests_low=fitting if low is None else low.requests_at_context * many,
+        requests_low=careful,
         requests_high=fitting if high is None else high.requests_at_context * many,
         limited_by=made.capacity.limited_by,
         headroom=None if not wanted else fitting / wanted - 1,
+        tight=careful < (wanted or 0),
         command=launch_line(made.architecture, asked),
     )
 

@@ -107,6 +107,8 @@ assumed:
 notes:
   - "a \"quoted\" remark"
   - "two\nlines"
+changes:
+  - "window 1024 (was 4096)"
 source: {kind: hub, location: Qwen/Qwen3.5-397B-A17B, revision: "0123"}
 num_layers: 65
 layers:

@@ -38,7 +38,7 @@ def sent(model: Architecture, version: str = "0.5.12", **options: Any) -> Transf
 
 
 # model, options, KV items (bytes, layers), state items
-TABLE: list[tuple[Architecture, dict[str, object], list[tuple[int, int]], list[tuple[int, int]]]] = [
+TABLE: list[tuple[Architecture, dict[str, Any], list[tuple[int, int]], list[tuple[int, int]]]] = [
     # 8 x 128 x 2 for K, and as much for V
     (LLAMA_8B, {"tp": 1}, [(2048, 32), (2048, 32)], []),
     (LLAMA_8B, {"tp": 8, "page_size": 64}, [(16_384, 32), (16_384, 32)], []),
@@ -70,7 +70,7 @@ TABLE: list[tuple[Architecture, dict[str, object], list[tuple[int, int]], list[t
 @pytest.mark.parametrize(("model", "options", "kv", "states"), TABLE, ids=lambda value: str(value)[:30])
 def test_the_items_are_those_of_the_engine(
     model: Architecture,
-    options: dict[str, object],
+    options: dict[str, Any],
     kv: list[tuple[int, int]],
     states: list[tuple[int, int]],
 ) -> None:

@@ -64,6 +64,8 @@ def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError
         return made, error
     if made.budget is None:
         return _on_common_gpus(model, made), None
+    if asked.concurrency is not None and asked.ctx is None:
+        return made, None  # the answer is a context, which no number of requests can be compared with
     helpful = improvements(made) if fits(made) else remedies(model, made.deployment)
     return replace(made, advice=helpful), None
 

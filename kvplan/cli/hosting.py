@@ -13,7 +13,8 @@ from kvplan.hicache import DEFAULT_BATCH_PAGES, DEFAULT_RATIO, HostRequest, host
 from kvplan.hisparse import hisparse_pool
 from kvplan.loading import load
 from kvplan.planning import plan
-from kvplan.render.host import HostPlan, of_host
+from kvplan.render.host import of_host
+from kvplan.render.host_data import HostPlan
 from kvplan.transfer import transfer
 from kvplan.whatif import changed
 

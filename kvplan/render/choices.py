@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kvplan.choices import Advice, Choice
+from kvplan.fit import COMMON_GPUS, MOST_GPUS
 from kvplan.records import Plan
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.budget import millions
@@ -14,6 +15,7 @@ from kvplan.render.text import exact, plural
 from kvplan.units import GIB
 
 _SHORT = {"bfloat16": "bf16", "float16": "fp16", "float8_e4m3fn": "fp8", "float8_e5m2": "fp8_e5m2"}
+_ESTIMATED = "free memory and weights; the careful end of a tight setting does not hold all requests"
 _COLUMNS = (
     Column(heading="GPUs"),
     Column(heading="layout"),
@@ -48,6 +50,16 @@ def common_grid(plan: Plan) -> tuple[Grid, ...]:
     )
 
 
+def too_small(plan: Plan) -> tuple[Remark, ...]:
+    """The common GPUs on which the model does not fit, where others are shown."""
+    shown = {row.gpu for row in plan.common_gpus}
+    missing = [name for name in COMMON_GPUS if name not in shown]
+    if not shown or not missing:
+        return ()
+    most = plan.deployment.tp if plan.deployment.tp > 1 else MOST_GPUS
+    return (Remark(tag="too small", text=f"{most} of {', '.join(missing)}"),)
+
+
 def fit_report(rows: Sequence[Choice], *, plan: Plan, total: int, wanted: int) -> Report:
     """The table of `kvplan fit`: `rows` of `total` settings, cheapest first, and how to start each."""
     shown = f"; the {len(rows)} cheapest" if len(rows) < total else ""
@@ -63,7 +75,7 @@ def fit_report(rows: Sequence[Choice], *, plan: Plan, total: int, wanted: int) -
         remarks=(
             *(Remark(tag="assumed:", text=text) for text in _assumed(plan)),
             *(Remark(tag="warning:", text=text, alarm=True) for text in plan.warnings),
-            Remark(tag="estimated:", text="free memory and weights; ranges are careful to hopeful"),
+            Remark(tag="estimated:", text=_ESTIMATED),
         ),
     )
 
@@ -92,7 +104,7 @@ def _cells(row: Choice) -> tuple[str, ...]:
         f"{row.kv_pool_bytes / GIB:.1f}",
         _range(millions(row.tokens_low), millions(row.tokens_high)),
         _range(exact(row.requests_low), exact(row.requests_high)),
-        "" if row.headroom is None else f"{row.headroom:+.0%}",
+        "" if row.headroom is None else f"{row.headroom:+.0%}{' tight' if row.tight else ''}",
     )
 
 

@@ -3,42 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from kvplan.hicache import GB, HostPool
-from kvplan.records import SCHEMA_VERSION, Buffer, Plan
+from kvplan.records import Buffer, Plan
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.formats import Document
+from kvplan.render.host_data import HostPlan, data, records
 from kvplan.render.size import changes, engine_facts
 from kvplan.render.text import exact, plural, rounded
 from kvplan.render.words import composition
-from kvplan.transfer import Item, Transfer
+from kvplan.transfer import Transfer
 
 NO_HOST_FORM = "KV with scales (FP4, mxfp8): FP4 has no host pool, that of mxfp8 is not modelled"
 NO_ITEMS = "K and V with scales (FP4, mxfp8): SGLang lists no scales of FP4, those of mxfp8 are not modelled"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostPlan:
-    """Everything that `kvplan host` shows.
-
-    `sized` is off where no budget was given: then only `--hicache-size` says how large host pools are.
-    """
-
-    plan: Plan
-    pools: tuple[HostPool, ...]
-    hisparse: HostPool | None
-    transfer: Transfer
-    how: str
-    batch_pages: int
-    bandwidth: int | None
-    sized: bool
-
-
 def of_host(host: HostPlan) -> Document:
     """`kvplan host`."""
-    return Document(report=lambda: _report(host), data=lambda: _data(host), records=lambda: _records(host))
+    return Document(report=lambda: _report(host), data=lambda: data(host), records=lambda: records(host))
 
 
 def _report(host: HostPlan) -> Report:
@@ -197,73 +179,3 @@ def _remarks(host: HostPlan) -> Iterator[Remark]:
     for text in host.plan.warnings:
         yield Remark(tag="warning:", text=text, alarm=True)
     yield Remark(tag="not modelled:", text="free host memory (SGLang keeps 10 GiB of it), draft layers")
-
-
-def _data(host: HostPlan) -> dict[str, Any]:
-    sent = host.transfer
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "model": host.plan.to_dict()["model"],
-        "hicache": [_pool(pool, host) for pool in host.pools],
-        "hisparse": None if host.hisparse is None else _pool(host.hisparse, host),
-        "transfer": {
-            "context": sent.context,
-            "items": [_item(item, sent) for item in sent.items],
-            "bytes": sent.bytes,
-            "bandwidth": host.bandwidth,
-            "seconds": None if host.bandwidth is None else sent.seconds(host.bandwidth),
-            "chunk_tokens": sent.chunk,
-            "chunk_sent_tokens": sent.chunk_sent,
-        },
-    }
-
-
-def _pool(pool: HostPool, host: HostPlan) -> dict[str, Any]:
-    return {
-        "name": pool.name,
-        "page_size": pool.page,
-        "page_bytes": pool.page_bytes,
-        "batch_bytes": pool.page_bytes * host.batch_pages,
-        "device_slots": pool.device_slots if host.sized else None,
-        "slots": pool.slots if host.sized else None,
-        "bytes": pool.bytes if host.sized else None,
-        "layouts": {
-            layout: [
-                {"name": it.name, "shape": list(it.shape), "dtype": it.dtype, "count": it.count}
-                for it in buffers
-            ]
-            for layout, buffers in pool.layouts
-        }
-        if host.sized
-        else {},
-    }
-
-
-def _item(item: Item, sent: Transfer) -> dict[str, Any]:
-    return {
-        "name": item.name,
-        "state": item.state,
-        "item_bytes": item.item_bytes,
-        "layers": item.layers,
-        "per": item.per,
-        "times": sent.item_count(item),
-        "bytes": sent.item_total(item),
-    }
-
-
-def _records(host: HostPlan) -> list[dict[str, Any]]:
-    pools = [
-        {"part": "hicache", "name": pool.name, "page_bytes": pool.page_bytes, "bytes": pool.bytes}
-        for pool in host.pools
-        if host.sized
-    ]
-    items = [
-        {
-            "part": "transfer",
-            "name": item.name,
-            "page_bytes": item.item_bytes * item.layers,
-            "bytes": host.transfer.item_total(item),
-        }
-        for item in host.transfer.items
-    ]
-    return [*pools, *items]

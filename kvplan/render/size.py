@@ -6,14 +6,14 @@ from kvplan.architecture import Architecture
 from kvplan.records import Plan, Pool
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.budget import lines, requests_range, tokens_range
-from kvplan.render.choices import common_grid, tries
+from kvplan.render.choices import common_grid, too_small, tries
 from kvplan.render.sharing import copies, fixed_parts
 from kvplan.render.text import exact, joined, plural, rounded
 from kvplan.render.words import composition
 from kvplan.units import format_gib
 
 NOT_MODELLED = "weights, activations, CUDA graphs, host memory (HiCache, PD)"
-NO_BUDGET = "give --available-bytes SIZE (or --pre-model-load-gib with --free-gib) for tokens and requests"
+NO_BUDGET = "give --gpu NAME[xN], or --available-bytes SIZE, for tokens and requests"
 
 # Allocated and charged bytes that differ by less say nothing: the extra page of every buffer does it.
 _NOTABLE_DIFFERENCE = 0.01
@@ -144,8 +144,10 @@ def _capacity(plan: Plan) -> tuple[Grid, ...]:
 
 
 def _budget(plan: Plan) -> str:
-    available = None if plan.budget is None else plan.budget.available_bytes
-    return "" if available is None else f"{format_gib(available)} ({exact(available)} bytes)"
+    available = plan.capacity.available_bytes
+    if available is None and plan.budget is not None:
+        available = plan.budget.available_bytes
+    return "memory" if available is None else f"{format_gib(available)} ({exact(available)} bytes)"
 
 
 def _pool_row(plan: Plan, pool: Pool) -> tuple[str, ...]:
@@ -174,9 +176,9 @@ def _allocated(pool: Pool) -> str:
 
 def _answers(plan: Plan) -> tuple[Remark, ...]:
     capacity, budget = plan.capacity, plan.budget
-    if budget is None:
-        return (Remark(tag="capacity", text=NO_BUDGET),)
-    if budget.shortfall_bytes:
+    if budget is None and capacity.max_total_num_tokens is None:
+        return (*too_small(plan), Remark(tag="capacity", text=NO_BUDGET))
+    if budget is not None and budget.shortfall_bytes:
         text = f"does not fit: {exact(budget.shortfall_bytes)} bytes per GPU are missing"
         return (Remark(tag="RESULT", text=text, strong=True), *tries(plan.advice))
     logged = {
@@ -184,7 +186,7 @@ def _answers(plan: Plan) -> tuple[Remark, ...]:
         "max_running_requests": capacity.max_running_requests,
     }
     text = ", ".join(f"{name}={value}" for name, value in logged.items() if value is not None)
-    between = tokens_range(budget)
+    between = "" if budget is None else tokens_range(budget)
     answers: tuple[Remark, ...] = (Remark(tag="SGLang logs", text=f"about {text}" if between else text),)
     if between:
         answers += (Remark(tag="estimate", text=between),)

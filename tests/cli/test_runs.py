@@ -18,10 +18,15 @@ from tests import samples
         ({}, None, ""),
         ({"ctx": 100_000}, 1, ""),
         ({"ctx": 100_000}, 0, "--ctx: not one request of 100,000 tokens fits"),
-        ({"concurrency": 8}, 8, ""),
-        ({"concurrency": 9}, 8, "--concurrency: 8 requests of 100,000 tokens fit at once, not 9"),
-        ({"concurrency": 16, "dp": 2}, 8, ""),
-        ({"concurrency": 17, "dp": 2}, 8, "--concurrency: 16 requests of 100,000 tokens fit at once, not 17"),
+        ({"ctx": 100_000, "concurrency": 8}, 8, ""),
+        ({"ctx": 100_000, "concurrency": 9}, 8, "--concurrency: 8 requests of 100,000 tokens fit at once, not 9"),
+        ({"ctx": 100_000, "concurrency": 16, "dp": 2}, 8, ""),
+        (
+            {"ctx": 100_000, "concurrency": 17, "dp": 2},
+            8,
+            "--concurrency: 16 requests of 100,000 tokens fit at once, not 17",
+        ),
+        ({"concurrency": 9}, 8, "--concurrency: 9 requests fit at no context"),
     ],
 )
 def test_only_an_explicit_question_can_be_answered_with_no(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from kvplan.deployment import Deployment
+from kvplan.memory import Budget
 from kvplan.records import Capacity, Plan, Pool
 from kvplan.render import comparison, size, table
 from tests import samples
@@ -55,8 +56,8 @@ one token, SGLang's cell     7,086.75    7.09 kB  what the engine reserves
 one request, any length    15,420,416   15.42 MB  windows of 128
 one request at 100,000    400,442,496  400.44 MB
 
-capacity  give --available-bytes SIZE (or --pre-model-load-gib with --free-gib)
-          for tokens and requests
+capacity  give --gpu NAME[xN], or --available-bytes SIZE, for tokens and
+          requests
 
 warning:       --kv-cache-dtype changes nothing: DeepSeek-V4 rows are fp8
 not modelled:  weights, activations, CUDA graphs, host memory (HiCache, PD)
@@ -191,12 +192,12 @@ def test_charged_and_allocated_bytes_are_told_apart_where_they_differ_by_more_th
             "8 requests of 100,000 tokens at once on each of 2 ranks, 16 in total; bound by KV tokens",
         ),
         (
-            {"concurrency": 8},
+            {"concurrency": 8, "ctx": 100_000},
             8,
             "8 requests of 100,000 tokens at once; bound by KV tokens; 8 asked: they fit",
         ),
         (
-            {"concurrency": 9},
+            {"concurrency": 9, "ctx": 100_000},
             8,
             "8 requests of 100,000 tokens at once; bound by KV tokens; 9 asked: they do not fit",
         ),
@@ -211,13 +212,36 @@ def test_result_says_how_many_fit_and_what_binds(options: dict[str, int], reques
     assert f"RESULT       {result}\n" in screen
 
 
-def test_a_budget_from_a_log_is_named_as_such() -> None:
+def test_a_budget_from_a_log_shows_what_is_subtracted() -> None:
+    # 139.1 x 2^30, 98.4 x 2^30, 139.1 x 0.097 x 2^30 and 98.4 GiB - 13.4927 GiB, cut to bytes.
     logged = dataclasses.replace(
         samples.llama(available_bytes=None, pre_model_load_gib=139.1, free_gib=98.4),
         capacity=dataclasses.replace(samples.llama().capacity, available_bytes=None),
+        budget=Budget(
+            gpu="h200",
+            gpus=1,
+            free_before_bytes=149_357_487_718,
+            weights_bytes=43_701_292_237,
+            weights_source="given",
+            free_after_bytes=105_656_195_481,
+            mem_fraction_static=0.903,
+            slack_bytes=14_487_676_308,
+            multimodal_reserve_bytes=0,
+            available_bytes=91_168_519_173,
+        ),
     )
     screen = table.render(size.report(logged))
-    assert "capacity in 98.4 GiB free after loading, less 9.7% of 139.1 GiB, per GPU" in screen
+    assert (
+        "memory per GPU, 1 x H200\n"
+        "                            bytes     GiB\n"
+        "free before load  149,357,487,718  139.10  given\n"
+        "- weights          43,701,292,237   40.70  given\n"
+        "free after load   105,656,195,481   98.40  given\n"
+        "- kept free        14,487,676,308   13.49  1 - 0.903 of free before load\n"
+        "for state and KV   91,168,519,173   84.91\n"
+        "\n"
+        "capacity in 84.91 GiB (91,168,519,173 bytes) per GPU\n"
+    ) in screen
 
 
 def test_several_models_with_a_budget_show_costs_and_fit_in_two_tables_of_80_columns() -> None:

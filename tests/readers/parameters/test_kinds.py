@@ -1,0 +1,189 @@
+"""Each kind of weight by hand, and the format it is stored in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import kvplan
+from kvplan.architecture import Source
+from kvplan.loading import read
+from kvplan.sources import Document
+from kvplan.weights.records import Parameters
+
+DENSE = {
+    "architectures": ["Qwen3ForCausalLM"],
+    "model_type": "qwen3",
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 10,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 32,
+    "vocab_size": 1000,
+    "tie_word_embeddings": False,
+    "torch_dtype": "bfloat16",
+}
+MOE = {
+    **DENSE,
+    "architectures": ["Qwen3MoeForCausalLM"],
+    "model_type": "qwen3_moe",
+    "num_experts": 8,
+    "moe_intermediate_size": 16,
+    "decoder_sparse_step": 2,
+    "mlp_only_layers": [1],
+}
+FP8 = {"quant_method": "fp8", "weight_block_size": [128, 128]}
+
+
+def parameters(config: dict[str, Any], beside: dict[str, Any] | None = None) -> Parameters | None:
+    document = Document(
+        data=config,
+        file="config.json",
+        source=Source(kind="file", location="config.json"),
+        model_id="some/model",
+        quantization=beside,
+    )
+    return read(document, []).parameters
+
+
+def counts(config: dict[str, Any]) -> dict[str, int]:
+    found = parameters(config)
+    assert found is not None
+    return {kind: tensors.count for kind, tensors in found.kinds()}
+
+
+def formats(config: dict[str, Any], beside: dict[str, Any] | None = None) -> dict[str, str]:
+    found = parameters(config, beside)
+    assert found is not None
+    return {kind: tensors.format for kind, tensors in found.kinds() if tensors.format != "bfloat16"}
+
+
+def test_a_dense_model_by_hand() -> None:
+    assert counts(DENSE) == {
+        "embedding": 64_000,  # 1000 x 64
+        "head": 64_000,
+        "attention": 163_840,  # 10 x (64 x 4 x 32 + 4 x 32 x 64)
+        "attention_kv": 81_920,  # 10 x 64 x 2 x (32 + 32)
+        "mlp": 245_760,  # 10 x 3 x 64 x 128
+        "norms": 1_344,  # 64 x (2 x 10 + 1)
+    }
+
+
+def test_experts_stand_where_the_config_says() -> None:
+    found = parameters(MOE)
+    assert found is not None
+    # Layers 1, 3, 5, 7, 9 by the step of 2, less layer 1, which mlp_only_layers takes out.
+    assert (found.moe_layers, found.dense_layers) == (4, 6)
+    assert counts(MOE)["experts"] == 98_304  # 4 x 8 x 3 x 64 x 16
+    assert counts(MOE)["router"] == 2_048  # 4 x 64 x 8
+    assert counts(MOE)["mlp"] == 147_456  # 6 x 3 x 64 x 128
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "count"),
+    [
+        ({"tie_word_embeddings": True}, "head", None),
+        ({"architectures": ["Starcoder2ForCausalLM"], "model_type": "starcoder2"}, "mlp", 163_840),
+        ({"num_nextn_predict_layers": 1}, "draft", 57_344),
+    ],
+)
+def test_what_a_config_adds_or_leaves_out(change: dict[str, Any], kind: str, count: int | None) -> None:
+    # starcoder2 has no gate: 10 x 2 x 64 x 128. An MTP layer: 16,384 + 8,192 + 24,576 + 2 x 64 x 64.
+    assert counts({**DENSE, **change}).get(kind) == count
+
+
+@pytest.mark.parametrize(
+    ("config", "beside", "found"),
+    [
+        (DENSE, None, {}),
+        (
+            {**DENSE, "quantization_config": FP8},
+            None,
+            dict.fromkeys(("attention", "attention_kv", "mlp"), "fp8, block 128 x 128"),
+        ),
+        (
+            {**DENSE, "quantization_config": {**FP8, "modules_to_not_convert": ["model.layers.5.self_attn"]}},
+            None,
+            {"mlp": "fp8, block 128 x 128"},
+        ),
+        (
+            {**MOE, "quantization_config": {"quant_method": "mxfp4"}},
+            None,
+            {"experts": "mxfp4"},
+        ),
+        (
+            {**DENSE, "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 128}},
+            None,
+            dict.fromkeys(("attention", "attention_kv", "mlp"), "int4, group 128"),
+        ),
+        (
+            {
+                **MOE,
+                "quantization_config": {
+                    "quant_method": "compressed-tensors",
+                    "ignore": ["re:.*self_attn.*", "re:.*mlp\\.(gate|up|down)_proj.*"],
+                    "config_groups": {
+                        "group_0": {
+                            "targets": ["Linear"],
+                            "weights": {"num_bits": 4, "type": "int", "group_size": 32, "symmetric": True},
+                        }
+                    },
+                },
+            },
+            None,
+            {"experts": "int4, group 32"},
+        ),
+        (
+            DENSE,
+            {"quantization": {"quant_algo": "NVFP4", "exclude_modules": ["model.layers.5.self_attn*"]}},
+            {"mlp": "nvfp4"},
+        ),
+        (
+            {
+                **DENSE,
+                "quantization_config": {
+                    "quant_method": "modelopt",
+                    "quant_algo": "MIXED_PRECISION",
+                    "quantized_layers": {
+                        "model.layers.0.self_attn.q_proj": {"quant_algo": "FP8"},
+                        "model.layers.0.mlp.gate_proj": {"quant_algo": "W4A16_NVFP4"},
+                    },
+                },
+            },
+            None,
+            {"attention": "fp8", "mlp": "nvfp4"},
+        ),
+    ],
+)
+def test_each_kind_has_the_format_that_the_quantisation_config_gives_it(
+    config: dict[str, Any], beside: dict[str, Any] | None, found: dict[str, str]
+) -> None:
+    assert formats(config, beside) == found
+
+
+def test_scales_are_part_of_the_bytes() -> None:
+    found = parameters({**DENSE, "quantization_config": FP8})
+    assert found is not None and found.mlp is not None
+    assert found.mlp.stored_bytes == 245_820  # 245,760 + 245,760 / 16,384 x 4
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {**DENSE, "quantization_config": {"quant_method": "of_tomorrow"}},
+        {key: value for key, value in DENSE.items() if key != "vocab_size"} | {"model_type": "of_tomorrow"},
+    ],
+)
+def test_what_can_t_be_estimated_is_left_out_and_the_model_loads_all_the_same(config: dict[str, Any]) -> None:
+    assert parameters(config) is None
+
+
+def test_a_model_yaml_carries_the_kinds() -> None:
+    """DeepSeek-V3: 58 x 256 x 3 x 7168 x 2048 in the experts, FP8 with a float32 scale per 128 x 128."""
+    found = kvplan.load("deepseek-ai/DeepSeek-V3", source="bundled").parameters
+    assert found is not None and found.experts is not None
+    assert found.experts.count == 653_908_770_816
+    assert found.experts.stored_bytes == 654_068_416_512
+    assert (found.moe_layers, found.dense_layers) == (58, 3)
