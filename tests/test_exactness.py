@@ -43,7 +43,7 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 def name_of(row: dict[str, Any]) -> str:
-    given = {key: value for key, value in row["options"].items() if key not in ("gpu", "available_bytes")}
+    given = {key: value for key, value in row["options"].items() if key != "available_bytes"}
     return f"{row['model']} {given}"
 
 
