@@ -75,7 +75,7 @@ def test_memory_makes_a_gpu_of_any_name() -> None:
 @pytest.mark.parametrize(
     ("name", "memory", "words"),
     [
-        ("h300", None, "--gpu: unknown GPU 'h300' (did you mean h200?"),
+        ("h2000", None, "--gpu: unknown GPU 'h2000' (did you mean h200?"),
         ("sm89", None, "--gpu: 'sm89' is a generation (--gpu-memory SIZE says how much memory it has)"),
         ("h200", 1_000, "--gpu-memory: 1000 bytes are less than 1 MiB"),
     ],

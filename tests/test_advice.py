@@ -1,0 +1,74 @@
+"""Each flag that is suggested really has the effect that it is suggested with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import kvplan
+from kvplan.advice import fits, improvements, remedies
+from kvplan.architecture import Architecture
+from kvplan.deployment import Deployment
+from kvplan.planning import plan
+from kvplan.search import requests
+
+GIB = 1 << 30
+
+
+def bundled(name: str) -> Architecture:
+    return kvplan.load(name, source="bundled")
+
+
+def test_a_hybrid_in_60_gib_at_tp_8() -> None:
+    """SGLang's own figures: 22 requests of 100,000 tokens, 38 where state and KV run out together."""
+    made = plan(bundled("Qwen/Qwen3.5-397B-A17B"), Deployment(tp=8, available_bytes=60 * GIB, ctx=100_000))
+    assert made.capacity.requests_at_context == 22
+    assert [(one.flag, one.why, one.requests) for one in improvements(made)] == [
+        ("--mamba-full-memory-ratio 0.08", "state and KV run out together", 38),
+        ("--kv-cache-dtype fp8_e4m3", "7,680 bytes a token instead of 15,360", 44),
+        ("--enable-dp-attention --dp 8", "a request's KV on 1 of 8 GPUs, not on 8", 88),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        ({"mamba_full_memory_ratio": 0.08}, 38),
+        ({"kv_cache_dtype": "fp8_e4m3"}, 44),
+        ({"enable_dp_attention": True, "dp": 8}, 88),
+    ],
+)
+def test_planning_with_a_suggested_flag_gives_what_it_promises(options: dict[str, Any], count: int) -> None:
+    asked = Deployment(tp=8, available_bytes=60 * GIB, ctx=100_000, **options)
+    assert requests(plan(bundled("Qwen/Qwen3.5-397B-A17B"), asked)) == count
+
+
+def test_nothing_is_suggested_that_does_not_help() -> None:
+    """A dense model on one GPU: no states, no windows, no copies, and KV that is FP8 already."""
+    asked = Deployment(available_bytes=60 * GIB, kv_cache_dtype="fp8_e4m3")
+    assert improvements(plan(bundled("meta-llama/Llama-3.1-8B"), asked)) == ()
+
+
+def test_without_a_budget_there_is_nothing_to_improve() -> None:
+    assert improvements(plan(bundled("meta-llama/Llama-3.1-8B"), Deployment())) == ()
+
+
+def test_what_does_not_fit_gets_the_smallest_change_of_each_sort_that_is_enough() -> None:
+    """689 GB of weights: 80 GiB on each of 8 GPUs is too much for an H100, 41 GiB on each of 16 is not."""
+    model, asked = bundled("deepseek-ai/DeepSeek-V3.2"), Deployment(gpu="h100", tp=8, weights="auto")
+    found = {one.flag: one.why for one in remedies(model, asked)}
+    assert found == {
+        "--tp 16": "41.09 GiB of weights on each GPU",
+        "--gpu h200": "140.40 GiB on each GPU",
+    }
+
+
+def test_too_many_requests_get_a_shorter_context_that_holds_them() -> None:
+    model = bundled("meta-llama/Llama-3.1-8B")
+    asked = Deployment(available_bytes=60 * GIB, ctx=100_000, concurrency=8)
+    found = {one.flag: one.requests for one in remedies(model, asked)}
+    # 60 GiB / 131,072 = 491,520 tokens: 4 requests of 100,000, 8 of 61,440
+    assert found == {"--kv-cache-dtype fp8_e4m3": 9, "--ctx 61440": 8}
+    assert fits(plan(model, Deployment(available_bytes=60 * GIB, ctx=61_440, concurrency=8)))
+    assert not fits(plan(model, Deployment(available_bytes=60 * GIB, ctx=61_441, concurrency=8)))

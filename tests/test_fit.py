@@ -1,0 +1,110 @@
+"""The cheapest settings that serve what is asked, and the common GPUs of a first answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import kvplan
+from kvplan.architecture import Architecture
+from kvplan.choices import Choice
+from kvplan.deployment import Deployment
+from kvplan.errors import DoesNotFitError, InputError
+from kvplan.fit import COMMON_GPUS, common, named_gpus, search
+from kvplan.planning import plan
+from kvplan.search import launch_line, layouts
+
+LLAMA = "meta-llama/Llama-3.1-8B"
+
+
+def model(name: str = LLAMA) -> Architecture:
+    return kvplan.load(name, source="bundled")
+
+
+def found(name: str = LLAMA, *, gpus: tuple[str, ...] = ("l40s", "h100"), **options: Any) -> tuple[Choice, ...]:
+    most, allowed = options.pop("most", 4), options.pop("allowed", ())
+    asked = Deployment(**{"weights": "auto", "ctx": 100_000, "concurrency": 4, **options})
+    return search(model(name), asked, gpus=gpus, most=most, allowed=allowed)
+
+
+def test_fewest_gpus_come_first_then_least_memory() -> None:
+    rows = found()
+    keys = [(row.gpus, row.memory_total_bytes) for row in rows]
+    assert keys == sorted(keys)
+    assert [(row.gpus, row.gpu, row.tp, row.dp) for row in rows[:4]] == [
+        (1, "h100", 1, 1),
+        (2, "l40s", 2, 1),
+        (2, "l40s", 2, 2),
+        (2, "h100", 2, 1),
+    ]
+
+
+def test_each_setting_holds_what_is_asked_and_says_with_how_much_room() -> None:
+    for row in found(concurrency=3):
+        assert row.requests >= 3
+        assert row.headroom == row.requests / 3 - 1
+        assert row.tight == (row.requests_low < 3)
+        assert row.requests_low <= row.requests <= row.requests_high
+
+
+def test_fp8_is_looked_at_where_it_is_allowed_only() -> None:
+    assert {row.kv_cache_dtype for row in found()} == {"bfloat16"}
+    assert {row.kv_cache_dtype for row in found(allowed=("fp8",))} == {"bfloat16", "float8_e4m3fn"}
+
+
+def test_a_format_that_is_the_default_of_a_gpu_is_listed_once() -> None:
+    """Sparse MLA keeps FP8 on Blackwell without a flag."""
+    rows = found("deepseek-ai/DeepSeek-V3.2", gpus=("b200",), most=8, allowed=("fp8",))
+    layouts_seen = [(row.tp, row.dp, row.pp, row.kv_cache_dtype) for row in rows]
+    assert len(layouts_seen) == len(set(layouts_seen))
+    assert not any("--kv-cache-dtype" in row.command for row in rows)
+
+
+def test_several_machines_get_pipeline_stages() -> None:
+    rows = found("meta-llama/Llama-3.1-405B", gpus=("a100",), most=16, concurrency=1)
+    assert {(row.tp, row.pp) for row in rows} >= {(16, 1), (8, 2)}
+
+
+def test_nothing_that_fits_is_a_refusal_with_the_shortfall() -> None:
+    with pytest.raises(DoesNotFitError) as caught:
+        found("deepseek-ai/DeepSeek-V3.2", most=2)
+    assert "nothing fits on up to 2 GPUs of l40s, h100" in str(caught.value)
+    assert caught.value.shortfall_bytes > 0
+
+
+def test_names_are_those_of_the_catalogue() -> None:
+    assert named_gpus(["H100", "NVIDIA H100 80GB HBM3", "l40s"]) == ("h100", "l40s")
+    with pytest.raises(InputError, match="unknown GPU 'h1000'"):
+        named_gpus(["h1000"])
+
+
+def test_common_gpus_show_the_fewest_that_hold_one_request() -> None:
+    rows = {row.gpu: row.gpus for row in common(model(), Deployment(weights="auto"), given_tp=False)}
+    assert rows == dict.fromkeys(COMMON_GPUS, 1)
+    large = common(model("deepseek-ai/DeepSeek-V3.2"), Deployment(weights="auto"), given_tp=False)
+    assert {row.gpu: row.gpus for row in large} == {"h200": 8, "b200": 8, "b300": 4}
+
+
+def test_layouts_are_tp_attention_dp_and_stages_where_they_apply() -> None:
+    laid = [(one.tp, one.dp, one.pp) for one in layouts(model(), Deployment(), 4)]
+    assert laid == [(4, 1, 1), (4, 2, 1), (4, 4, 1)]
+    laid = [(one.tp, one.dp, one.pp) for one in layouts(model(), Deployment(), 16)]
+    assert laid[-4:] == [(8, 1, 2), (4, 1, 4), (2, 1, 8), (1, 1, 16)]
+
+
+def test_a_launch_line_has_every_option_that_differs_from_the_default() -> None:
+    asked = Deployment(
+        tp=8, dp=4, enable_dp_attention=True, kv_cache_dtype="fp8_e4m3", mem_fraction_static=0.9, gpu="h200"
+    )
+    assert launch_line(model(), asked) == (
+        "python -m sglang.launch_server --model-path meta-llama/Llama-3.1-8B --tp 8 --dp 4 "
+        "--enable-dp-attention --kv-cache-dtype fp8_e4m3 --mem-fraction-static 0.9"
+    )
+
+
+def test_a_launch_line_plans_to_the_row_that_it_stands_in() -> None:
+    row = found(allowed=("fp8",))[0]
+    assert row.command.endswith("--tp 1 --kv-cache-dtype fp8_e4m3")
+    asked = Deployment(gpu=row.gpu, tp=1, kv_cache_dtype="fp8_e4m3", weights="auto", ctx=100_000)
+    assert plan(model(), asked).capacity.requests_at_context == row.requests
