@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kvplan.architecture import Architecture
 from kvplan.choices import Advice
 from kvplan.deployment import Deployment
 from kvplan.dtypes import element_bytes
-from kvplan.hardware import GPUS, gpu_by_name
 from kvplan.layers import LatentAttention
-from kvplan.search import attempt, layouts, requests, tokens, varied
 from kvplan.records import Plan
+from kvplan.search import attempt, requests, tokens, varied
 from kvplan.sglang.model import head_shape
-from kvplan.units import format_gib
 
 # Ratios that are tried: two significant digits are enough for a flag.
 _DIGITS = (10, 12, 15, 18, 20, 22, 25, 30, 35, 40, 50, 60, 70, 80, 90)
 _POWERS = (-4, -3, -2, -1, 0)
-# Largest share that --mem-fraction-static is raised to: above it nothing is left for activations.
-_MOST_STATIC = 95
-_MOST_TP = 64
 # Tokens that are worth a line where the requests stay the same, in percent of those before.
 _NOTABLE_PERCENT = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Change:
-    """A deployment that differs in one respect: its flag, and what it changes in words."""
+class Change:
+    """A deployment that differs in one respect: its flag, and what it changes in words.
+
+    `why` is given the plans before and after. `moves_memory`: nothing is gained but by another balance.
+    """
 
     flag: str
     why: Callable[[Plan, Plan], str]
@@ -44,21 +42,11 @@ def improvements(made: Plan) -> tuple[Advice, ...]:
     for change in _changes(made):
         after = attempt(model, change.asked)
         if after is not None and _helps(change, made, after):
-            found.append(_advice(change, made, after))
+            found.append(advice_of(change, made, after))
     return tuple(found)
 
 
-def remedies(model: Architecture, asked: Deployment) -> tuple[Advice, ...]:
-    """What makes a deployment fit that does not: the smallest change of each sort that is enough."""
-    return tuple(found for sort in _SORTS if (found := _first_fit(model, sort(model, asked))) is not None)
-
-
-def fits(made: Plan) -> bool:
-    """Whether the asked requests (or one) of the asked context run at once."""
-    return requests(made) >= (made.deployment.concurrency or 1)
-
-
-def _helps(change: _Change, before: Plan, after: Plan) -> bool:
+def _helps(change: Change, before: Plan, after: Plan) -> bool:
     """More requests; or notably more tokens, unless a ratio only moves memory between pools."""
     if requests(after) != requests(before) or change.moves_memory:
         return requests(after) > requests(before)
@@ -69,7 +57,8 @@ def _worth(made: Plan) -> tuple[int, int]:
     return requests(made), tokens(made)
 
 
-def _advice(change: _Change, before: Plan, after: Plan) -> Advice:
+def advice_of(change: Change, before: Plan, after: Plan) -> Advice:
+    """The change with the figures of the plan that it leads to."""
     return Advice(
         flag=change.flag,
         why=change.why(before, after),
@@ -78,14 +67,14 @@ def _advice(change: _Change, before: Plan, after: Plan) -> Advice:
     )
 
 
-def _changes(made: Plan) -> Iterator[_Change]:
+def _changes(made: Plan) -> Iterator[Change]:
     yield from _balanced(made, "mamba_full_memory_ratio", "state and KV run out together")
     yield from _balanced(made, "swa_full_tokens_ratio", "full and sliding layers run out together")
     asked = made.deployment
     if element_bytes(made.resolved.kv_cache_dtype) > 1 and asked.kv_cache_dtype == "auto":
         smaller = varied(asked, kv_cache_dtype="fp8_e4m3")
         if smaller is not None:
-            yield _Change(flag="--kv-cache-dtype fp8_e4m3", why=_token_cost, asked=smaller)
+            yield Change(flag="--kv-cache-dtype fp8_e4m3", why=_token_cost, asked=smaller)
     yield from _attention_dp(made)
 
 
@@ -93,10 +82,11 @@ def _token_cost(before: Plan, after: Plan) -> str:
     return f"{after.pool.cell_size:,} bytes a token instead of {before.pool.cell_size:,}"
 
 
-def _balanced(made: Plan, name: str, why: str) -> Iterator[_Change]:
+def _balanced(made: Plan, name: str, why: str) -> Iterator[Change]:
     """The ratio between two pools at which most requests run, where it matters."""
-    hybrid = made.capacity.max_mamba_cache_size if name.startswith("mamba") else made.capacity.swa_max_total_num_tokens
-    if not hybrid or getattr(made.deployment, name) is not None:
+    capacity = made.capacity
+    shared = capacity.max_mamba_cache_size if name.startswith("mamba") else capacity.swa_max_total_num_tokens
+    if not shared or getattr(made.deployment, name) is not None:
         return
     best = None
     for ratio in _ratios(most=1.0 if name.startswith("swa") else None):
@@ -106,7 +96,7 @@ def _balanced(made: Plan, name: str, why: str) -> Iterator[_Change]:
             best = (_worth(tried), ratio, asked)
     if best is not None and best[2] is not None:
         flag = f"--{name.replace('_', '-')} {best[1]:g}"
-        yield _Change(flag=flag, why=lambda before, after: why, asked=best[2], moves_memory=True)
+        yield Change(flag=flag, why=lambda before, after: why, asked=best[2], moves_memory=True)
 
 
 def _ratios(*, most: float | None) -> list[float]:
@@ -114,7 +104,7 @@ def _ratios(*, most: float | None) -> list[float]:
     return [ratio for ratio in listed if most is None or ratio <= most]
 
 
-def _attention_dp(made: Plan) -> Iterator[_Change]:
+def _attention_dp(made: Plan) -> Iterator[Change]:
     """Requests dealt over ranks instead of copies of their KV on each GPU."""
     asked, tp = made.deployment, made.deployment.tp
     heads = _kv_heads(made.architecture)
@@ -128,7 +118,7 @@ def _attention_dp(made: Plan) -> Iterator[_Change]:
             tried.append((_worth(after), dp, changed))
     if tried:
         _, dp, changed = max(tried, key=lambda each: each[0])
-        yield _Change(
+        yield Change(
             flag=f"--enable-dp-attention --dp {dp}",
             why=_fewer_copies,
             asked=changed,
@@ -148,89 +138,3 @@ def _kv_heads(model: Architecture) -> int:
         return 1
     shapes = [shape for layer, _ in model.groups if (shape := head_shape(layer)) is not None]
     return max((shape.kv_heads for shape in shapes), default=1 << 30)
-
-
-def _first_fit(model: Architecture, changes: Iterator[_Change]) -> Advice | None:
-    for change in changes:
-        after = attempt(model, change.asked)
-        if after is not None and fits(after):
-            return _advice(change, after, after)
-    return None
-
-
-def _more_gpus(model: Architecture, asked: Deployment) -> Iterator[_Change]:
-    if not asked.wants_estimate:
-        return
-    tp = asked.tp * 2
-    while tp <= _MOST_TP:
-        changed = varied(asked, tp=tp)
-        if changed is not None:
-            yield _Change(flag=f"--tp {tp}", why=lambda before, after: _weights(after), asked=changed)
-        tp *= 2
-
-
-def _weights(made: Plan) -> str:
-    used = made.budget.weights_bytes if made.budget else None
-    return f"{format_gib(used or 0)} of weights on each GPU"
-
-
-def _next_gpu(model: Architecture, asked: Deployment) -> Iterator[_Change]:
-    if not asked.wants_estimate or asked.gpu is None:
-        return
-    own = gpu_by_name(asked.gpu, asked.gpu_memory)
-    larger = [gpu for gpu in GPUS.values() if gpu.memory_mib > own.memory_mib and not gpu.is_rocm]
-    for gpu in sorted((gpu for gpu in larger if not gpu.unified), key=lambda gpu: gpu.memory_mib):
-        changed = varied(asked, gpu=gpu.name, gpu_memory=None)
-        if changed is not None:
-            yield _Change(
-                flag=f"--gpu {gpu.name}",
-                why=lambda before, after, size=gpu.memory_bytes: f"{format_gib(size)} on each GPU",  # type: ignore[misc]
-                asked=changed,
-            )
-
-
-def _smaller_kv(model: Architecture, asked: Deployment) -> Iterator[_Change]:
-    changed = varied(asked, kv_cache_dtype="fp8_e4m3") if asked.kv_cache_dtype == "auto" else None
-    if changed is not None:
-        why = "half the bytes of bfloat16"
-        yield _Change(flag="--kv-cache-dtype fp8_e4m3", why=lambda before, after: why, asked=changed)
-
-
-def _larger_fraction(model: Architecture, asked: Deployment) -> Iterator[_Change]:
-    if asked.available_bytes is not None or asked.mem_fraction_static is not None:
-        return
-    for percent in range(80, _MOST_STATIC + 1):
-        changed = varied(asked, mem_fraction_static=percent / 100)
-        if changed is not None:
-            yield _Change(
-                flag=f"--mem-fraction-static {percent / 100:g}",
-                why=lambda before, after: "less is kept free for activations",
-                asked=changed,
-            )
-
-
-def _shorter(model: Architecture, asked: Deployment) -> Iterator[_Change]:
-    """The longest context at which the asked requests fit."""
-    wanted = replace(asked, concurrency=asked.concurrency or 1)
-    made = attempt(model, wanted)
-    longest = None if made is None else made.capacity.context_at_concurrency
-    if longest:
-        changed = varied(asked, ctx=longest)
-        if changed is not None:
-            yield _Change(
-                flag=f"--ctx {longest}", why=lambda before, after: "a shorter context", asked=changed
-            )
-
-
-def _dealt(model: Architecture, asked: Deployment) -> Iterator[_Change]:
-    """Attention DP on the same GPUs."""
-    for changed in layouts(model, asked, asked.tp) if asked.pp == 1 and asked.dp == 1 and asked.tp > 1 else ():
-        if changed.enable_dp_attention:
-            yield _Change(
-                flag=f"--enable-dp-attention --dp {changed.dp}",
-                why=lambda before, after: "requests are dealt over ranks",
-                asked=changed,
-            )
-
-
-_SORTS = (_more_gpus, _smaller_kv, _dealt, _larger_fraction, _shorter, _next_gpu)

@@ -47,9 +47,7 @@ def estimate(settings: Settings) -> Estimate:
         before, overhead = exactly(int(asked.pre_model_load_gib * GIB)), None
     else:
         memory, overhead = settings.gpu.memory_bytes, OVERHEAD.value
-        before = Range(
-            low=memory - OVERHEAD.high, value=memory - OVERHEAD.value, high=memory - OVERHEAD.low
-        )
+        before = Range(low=memory - OVERHEAD.high, value=memory - OVERHEAD.value, high=memory - OVERHEAD.low)
     weights = weights_of(settings)
     used = weights.on_gpu
     after = Range(low=before.low - used.high, value=before.value - used.value, high=before.high - used.low)
@@ -152,9 +150,7 @@ def _planned(settings: Settings, before: int, after: int, weights: Weights, plan
     return plan(settings.model.architecture, budgeted)
 
 
-def _bound(
-    settings: Settings, before: int, after: int, used: int, weights: Weights, plan: Planner
-) -> Bound:
+def _bound(settings: Settings, before: int, after: int, used: int, weights: Weights, plan: Planner) -> Bound:
     """What fits at one end of the estimate; nothing, where the engine would stop there."""
     try:
         capacity = _planned(settings, before, after, weights, plan).capacity

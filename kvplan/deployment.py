@@ -112,7 +112,8 @@ class Deployment:
                 bad_option("dp", f"{self.dp} attention-DP ranks do not divide --tp {self.tp}").problems[0]
             )
         if not problems and self.tp % self.ep:
-            problems += bad_option("ep", f"{self.ep} expert-parallel ranks do not divide --tp {self.tp}").problems
+            what = f"{self.ep} expert-parallel ranks do not divide --tp {self.tp}"
+            problems += bad_option("ep", what).problems
         if problems:
             raise InputError(problems)
 

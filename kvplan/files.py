@@ -18,7 +18,12 @@ MAX_SHOWN = 200  # characters of a reference or a path in an error line
 
 
 def read_mapping(
-    path: Path, *, shown: str, problems: list[Problem] | None = None, limit: int = MAX_CONFIG_BYTES
+    path: Path,
+    *,
+    shown: str,
+    problems: list[Problem] | None = None,
+    limit: int = MAX_CONFIG_BYTES,
+    lines: dict[str, int] | None = None,
 ) -> dict[str, Any]:
     """The mapping in a JSON or YAML file of at most `limit` bytes; errors call the file `shown`.
 
@@ -26,6 +31,7 @@ def read_mapping(
     `NaN` and `Infinity` are read, since published configs hold them in keys that nobody uses.
     Duplicate keys are added to `problems` where a list is given, so that they come out together with
     what the reader of the mapping finds. Raises InputError for them otherwise, and for all else.
+    `lines` gets the line of each key path of a YAML file.
     """
     found: list[Problem] = [] if problems is None else problems
     text = _text(path, shown, limit)
@@ -37,7 +43,7 @@ def read_mapping(
         # Here, not above: PyYAML takes a good part of the start-up time, and most runs read JSON only.
         from kvplan import plain_yaml  # noqa: PLC0415
 
-        data = plain_yaml.parse(text, file=shown, problems=found)
+        data = plain_yaml.parse(text, file=shown, problems=found, lines=lines)
     if not isinstance(data, dict):
         raise _error(shown, f"holds {_kind(data)}, not a mapping of keys to values", WHAT_IS_READ)
     if problems is None and found:

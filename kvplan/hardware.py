@@ -101,7 +101,8 @@ def gpu_by_name(name: str, memory_bytes: int | None = None) -> Gpu:
     if found is not None:
         return replace(found, memory_mib=memory_bytes // MIB)
     generation = _GENERATION.match(name)
-    return Gpu(name=name.lower(), memory_mib=memory_bytes // MIB, sm=int(generation[1]) if generation else _HOPPER)
+    sm = int(generation[1]) if generation else _HOPPER
+    return Gpu(name=name.lower(), memory_mib=memory_bytes // MIB, sm=sm)
 
 
 def find(name: str) -> Gpu | None:

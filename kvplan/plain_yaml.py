@@ -42,13 +42,14 @@ _SPECIAL = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one where PyYAML was built with libyaml
 
 
-def parse(text: str, *, file: str, problems: list[Problem]) -> Any:
+def parse(text: str, *, file: str, problems: list[Problem], lines: dict[str, int] | None = None) -> Any:
     """The one document of `text`, None where there is none; duplicate keys are added to `problems`.
 
+    The line of each key is added to `lines` under its path (`gates.small.tp`) where a mapping is given.
     Raises InputError for what can't be read on: bad syntax, tags, anchors, aliases, deep nesting.
     """
     try:
-        return _Reader(yaml.parse(text, Loader=_LOADER), file, problems).document()
+        return _Reader(yaml.parse(text, Loader=_LOADER), file, problems, lines).document()
     except yaml.YAMLError as error:
         raise InputError(Problem(file=file, key="", what=f"is not valid YAML: {_reason(error)}")) from error
 
@@ -56,8 +57,11 @@ def parse(text: str, *, file: str, problems: list[Problem]) -> Any:
 class _Reader:
     """One pass over the events of a stream."""
 
-    def __init__(self, events: Iterator[Event], file: str, problems: list[Problem]) -> None:
+    def __init__(
+        self, events: Iterator[Event], file: str, problems: list[Problem], lines: dict[str, int] | None
+    ) -> None:
         self._events = events
+        self._lines = lines
         self._file = file
         self._problems = problems
 
@@ -110,6 +114,8 @@ class _Reader:
             place = f"{path}.{key}" if path else key
             if key in values:
                 self._note(place, f"is there twice, in line {lines[key]} and in line {line}", "keep one")
+            if self._lines is not None:
+                self._lines[place] = line
             values[key], lines[key] = self._node(next(self._events), place, depth), line
         return values
 

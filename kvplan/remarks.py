@@ -39,7 +39,7 @@ def _gpu_assumptions(settings: Settings) -> Iterator[str]:
     elif asked.gpu is None:
         yield f"GPU of {gpu.memory_mib:,} MiB: the rules of Hopper apply (--gpu sm89 or sm120 for another)"
     elif find(asked.gpu) is None and not names_generation(asked.gpu):
-        yield f"GPU {asked.gpu}: not in the catalogue, so the rules of Hopper apply (--gpu sm89 or sm120 else)"
+        yield f"GPU {asked.gpu}: not in the catalogue, so the rules of Hopper apply (else --gpu sm89, sm120)"
 
 
 def _rocm(settings: Settings) -> Iterator[str]:

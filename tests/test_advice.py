@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 import kvplan
-from kvplan.advice import fits, improvements, remedies
+from kvplan.advice import improvements
 from kvplan.architecture import Architecture
 from kvplan.deployment import Deployment
 from kvplan.planning import plan
+from kvplan.remedies import fits, remedies
 from kvplan.search import requests
 
 GIB = 1 << 30

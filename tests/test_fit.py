@@ -22,7 +22,9 @@ def model(name: str = LLAMA) -> Architecture:
     return kvplan.load(name, source="bundled")
 
 
-def found(name: str = LLAMA, *, gpus: tuple[str, ...] = ("l40s", "h100"), **options: Any) -> tuple[Choice, ...]:
+def found(
+    name: str = LLAMA, *, gpus: tuple[str, ...] = ("l40s", "h100"), **options: Any
+) -> tuple[Choice, ...]:
     most, allowed = options.pop("most", 4), options.pop("allowed", ())
     asked = Deployment(**{"weights": "auto", "ctx": 100_000, "concurrency": 4, **options})
     return search(model(name), asked, gpus=gpus, most=most, allowed=allowed)

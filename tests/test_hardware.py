@@ -28,7 +28,7 @@ def test_gpus_whose_figures_the_engine_s_defaults_follow(name: str, facts: tuple
 
 def test_every_entry_has_all_facts_and_a_source() -> None:
     for gpu in GPUS.values():
-        assert gpu.title and gpu.source and gpu.bandwidth_gb_s and gpu.memory_mib > 20_000
+        assert all((gpu.title, gpu.source, gpu.bandwidth_gb_s, gpu.memory_mib > 20_000))
     names = [name for gpu in GPUS.values() for name in (gpu.name, *gpu.also)]
     assert len(names) == len(set(names))
 

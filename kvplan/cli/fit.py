@@ -41,7 +41,7 @@ Top = Annotated[
 
 
 @takes_deployment
-def fit(
+def fit(  # noqa: PLR0913, PLR0917 - a parameter for each option
     model: Model,
     gpu: Gpus = None,
     max_gpus: MaxGpus = None,
@@ -59,19 +59,17 @@ def fit(
     """
     asked, chosen = deployment(options), check_format(output_format)
     most, shown = _number("max_gpus", max_gpus, 8), _number("top", top, 10)
-    from kvplan.cli.fit_runs import run_fit  # noqa: PLC0415 - help and usage errors need none of it
+    from kvplan.cli.fit_runs import Space, run_fit  # noqa: PLC0415 - help and usage errors need none of it
+    from kvplan.cli.progress import spinner  # noqa: PLC0415
+    from kvplan.loading import load  # noqa: PLC0415
 
-    run_fit(
-        model,
-        asked,
+    space = Space(
         gpus=gpu.split(",") if gpu else None,
         most=most,
         allowed=tuple(word.strip() for word in allow.split(",")) if allow else (),
-        top=shown,
-        chosen=chosen,
-        output=output,
-        source=source,
     )
+    found = load(model, source=source, on_fetch=spinner)
+    run_fit(found, asked, space, top=shown, chosen=chosen, output=output)
 
 
 def _number(name: str, text: str | None, default: int) -> int:

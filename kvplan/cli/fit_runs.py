@@ -3,45 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kvplan import budget
-from kvplan.advice import fits, improvements, remedies
+from kvplan.advice import improvements
 from kvplan.architecture import Architecture
 from kvplan.cli.output import show
-from kvplan.cli.progress import spinner
 from kvplan.deployment import Deployment
 from kvplan.errors import DoesNotFitError, bad_option
 from kvplan.fit import ALLOWED, COMMON_GPUS, common, named_gpus, search
-from kvplan.loading import load
 from kvplan.planning import plan, resolve
 from kvplan.records import Plan
+from kvplan.remedies import fits, remedies
 from kvplan.render.documents import of_fit
 
 AUTO = "auto"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """What `fit` searches: `gpus` by name (None: common ones), `most` of a kind, and `allowed` formats."""
+
+    gpus: Sequence[str] | None
+    most: int
+    allowed: Sequence[str]
+
+
 def run_fit(
-    model: str,
-    asked: Deployment,
-    *,
-    gpus: Sequence[str] | None,
-    most: int,
-    allowed: Sequence[str],
-    top: int,
-    chosen: str,
-    output: str | None,
-    source: str | None,
+    model: Architecture, asked: Deployment, space: Space, *, top: int, chosen: str, output: str | None
 ) -> None:
-    """Search, show the cheapest settings, or raise DoesNotFitError."""
-    for word in allowed:
+    """Search, show the `top` cheapest settings, or raise DoesNotFitError."""
+    for word in space.allowed:
         if word not in ALLOWED:
             raise bad_option("allow", f"{word!r} is not one of {', '.join(ALLOWED)}")
-    names = named_gpus(gpus) if gpus else COMMON_GPUS
-    found = load(model, source=source, on_fetch=spinner)
+    names = named_gpus(space.gpus) if space.gpus else COMMON_GPUS
     wanted = asked if asked.wants_estimate else replace(asked, weights=AUTO)
-    rows = search(found, wanted, gpus=names, most=most, allowed=allowed)
-    costs = plan(found, _without_budget(asked))
+    rows = search(model, wanted, gpus=names, most=space.most, allowed=space.allowed)
+    costs = plan(model, _without_budget(asked))
     requests = asked.concurrency or 1
     show(of_fit(rows[:top], plan=costs, total=len(rows), wanted=requests), chosen, output)
 

@@ -39,8 +39,9 @@ def _tensor_parallel(asked: dict[str, Any], count: int, told: str) -> int:
     others = asked.get("pp", 1) * replicas
     if "tp" not in asked:
         if count % others:
-            raise bad_option("gpu", f"{told}: {count} GPUs can't be dealt out to {others} stages and replicas")
-        return count // others
+            what = f"{told}: {count} GPUs can't be dealt out to {others} stages and replicas"
+            raise bad_option("gpu", what)
+        return int(count // others)
     used: int = asked["tp"]
     if used * others != count:
         raise bad_option("gpu", f"{told}: the other options use {used * others} GPUs", "leave out --tp or xN")

@@ -79,7 +79,7 @@ OPTIONS: dict[str, OptionSpec] = {
     "enable_dp_attention": _switch("Split requests, not heads, over --dp ranks."),
     "pp": _count("Pipeline parallel size.", "--pp-size"),
     "dcp": _count("Decode context parallel size.", "--dcp-size"),
-    "ep": _count("Expert parallel size: experts are dealt out whole, at the same bytes per GPU.", "--ep-size"),
+    "ep": _count("Expert parallel size: experts are dealt whole, at the same bytes per GPU.", "--ep-size"),
     "weights": OptionSpec(
         help="Weights of the whole checkpoint: 600GB, or where to take them from: metadata, estimate. "
         "Default with --gpu: what the model's files say, else an estimate.",

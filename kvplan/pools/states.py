@@ -8,8 +8,9 @@ model_runner_kv_cache_mixin.py, handle_max_mamba_cache (0.5.12).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
-from kvplan.errors import refused
+from kvplan.errors import DoesNotFitError, Problem, refused
 from kvplan.layers.recurrent import state_bytes
 from kvplan.sglang.model import Stage
 from kvplan.sglang.settings import Settings
@@ -66,11 +67,11 @@ def _with_padding(settings: Settings, slot: int, rest: float) -> StatePool:
     else:
         slots = _slots_by_ratio(settings, slot, rest)
         running = slots // settings.states.slots_per_request
+    _refuse_no_slot(settings, slots, slot, rest, padding=1)
     if drafts:
         running = min(settings.requests_per_rank or 1, running)
         reserved = slot * (running + 1) * drafts
         rest = rest - (reserved / GIB)
-    _refuse_no_slot(slots, slot, rest)
     return StatePool(
         slots=slots,
         charged_slots=slots + 1,
@@ -103,7 +104,7 @@ def _without_padding(settings: Settings, slot: int, rest: float) -> StatePool:
     else:
         budget = rest * settings.state_ratio / (1 + settings.state_ratio)
         slots = int((budget * GIB) // slot)
-    _refuse_no_slot(slots, slot, rest)
+    _refuse_no_slot(settings, slots, slot, rest, padding=0)
     return StatePool(
         slots=slots,
         charged_slots=slots,
@@ -113,9 +114,25 @@ def _without_padding(settings: Settings, slot: int, rest: float) -> StatePool:
     )
 
 
-def _refuse_no_slot(slots: int, slot: int, rest: float) -> None:
-    if slots <= 0:
+def _refuse_no_slot(settings: Settings, slots: int, slot: int, rest: float, padding: int) -> None:
+    """Says how many bytes are missing where memory gives no slot; an option may leave a rank none, too."""
+    if slots > 0:
+        return
+    ratio, spread = settings.state_ratio, settings.draft_tokens / settings.states.slots_per_request
+    needed = ceil(slot * (1 + padding * (1 + settings.draft_tokens) + spread * padding) * (1 + ratio) / ratio)
+    shortfall = needed - int(rest * GIB)
+    if shortfall <= 0:
         raise refused(
-            f"no room for recurrent state: one slot takes {slot:,} bytes per GPU, {rest:.2f} GiB are free",
-            "a larger --mem-fraction-static, fewer --max-running-requests or a higher --tp",
+            "no slot for recurrent state on each attention DP rank",
+            "a larger --max-mamba-cache-size or --max-running-requests",
         )
+    raise DoesNotFitError(
+        Problem(
+            file="",
+            key="",
+            what=f"SGLang would stop: no room for recurrent state: one slot takes {slot:,} bytes per GPU, "
+            f"and its share of the memory is {ratio:g} to 1 of KV; {shortfall:,} bytes are missing",
+            hint="a larger --mem-fraction-static or a higher --tp",
+        ),
+        shortfall_bytes=shortfall,
+    )

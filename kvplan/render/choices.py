@@ -68,7 +68,8 @@ def fit_report(rows: Sequence[Choice], *, plan: Plan, total: int, wanted: int) -
         facts=(
             f"{plural(wanted, 'request')} of {exact(plan.request.context)} tokens at once: "
             f"{plural(total, 'setting')} that fit{shown}",
-            f"SGLang {plan.deployment.engine_version}; weights and KV per GPU, tokens per rank, requests in all",
+            f"SGLang {plan.deployment.engine_version}; weights and KV per GPU, tokens per rank, "
+            "requests in all",
         ),
         grids=(Grid(columns=_COLUMNS, rows=tuple(_cells(row) for row in rows)),),
         answers=tuple(Remark(tag=f"{place}.", text=row.command) for place, row in enumerate(rows, start=1)),
@@ -109,8 +110,8 @@ def _cells(row: Choice) -> tuple[str, ...]:
 
 
 def _layout(row: Choice) -> str:
-    parts = [f"TP {row.tp}", *([f"DP {row.dp}"] if row.dp > 1 else []), *([f"PP {row.pp}"] if row.pp > 1 else [])]
-    return " ".join(parts)
+    sizes = (("TP", row.tp), ("DP", row.dp), ("PP", row.pp))
+    return " ".join(f"{name} {size}" for name, size in sizes if size > 1 or name == "TP")
 
 
 def _range(low: str, high: str) -> str:

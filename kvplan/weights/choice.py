@@ -98,9 +98,7 @@ def _split(settings: Settings) -> Split:
 
 
 def _around(value: int, *, error: Fraction = Fraction(0)) -> Range:
-    return Range(
-        low=int(value * (1 - error)), value=value, high=int(value * (1 + error + _LOADING_MARGIN))
-    )
+    return Range(low=int(value * (1 - error)), value=value, high=int(value * (1 + error + _LOADING_MARGIN)))
 
 
 def _unknown(model: Architecture) -> InputError:

@@ -52,5 +52,5 @@ def integers(bits: int, group: int, *, zero_points: bool) -> WeightFormat:
     size = Fraction(bits, 8)
     if group <= 0:
         return WeightFormat(name=f"int{bits}", bytes_per_parameter=size)
-    beside = _GROUP_SCALE + (Fraction(bits, 8) if zero_points else 0)
+    beside = Fraction(_GROUP_SCALE) + (size if zero_points else 0)
     return WeightFormat(name=f"int{bits}, group {group}", bytes_per_parameter=size + beside / group)

@@ -41,10 +41,10 @@ meta-llama/Llama-3.1-8B
 16 requests of 100,000 tokens at once: 3 settings that fit; the 2 cheapest
 SGLang 0.5.23; weights and KV per GPU, tokens per rank, requests in all
 
-                         weights    KV
-GPUs      layout     KV      GiB   GiB          tokens  requests    headroom
-8 x h200  TP 8 DP 2  fp8    80.3  42.7  0.82M to 1.02M  16 to 20        +12%
-8 x h200  TP 8 DP 2  fp8    80.3  42.7  0.82M to 1.02M  15 to 20  +12% tight
+                          weights    KV
+GPUs      layout     KV       GiB   GiB          tokens  requests    headroom
+8 x h200  TP 8 DP 2  fp8     80.3  42.7  0.82M to 1.02M  16 to 20        +12%
+8 x h200  TP 8 DP 2  fp8     80.3  42.7  0.82M to 1.02M  15 to 20  +12% tight
 
 1.  python -m sglang.launch_server --model-path some/model --tp 8
 2.  python -m sglang.launch_server --model-path some/model --tp 8
@@ -130,7 +130,8 @@ def test_what_does_not_fit_says_so_and_what_to_try() -> None:
 
 def test_a_number_of_requests_without_a_context_is_answered_with_the_longest() -> None:
     plan = samples.llama(concurrency=64)
-    plan = dataclasses.replace(plan, capacity=dataclasses.replace(plan.capacity, context_at_concurrency=5_644))
+    capacity = dataclasses.replace(plan.capacity, context_at_concurrency=5_644)
+    plan = dataclasses.replace(plan, capacity=capacity)
     assert "RESULT       64 requests at once of up to 5,644 tokens each\n" in table.render(size.report(plan))
 
 

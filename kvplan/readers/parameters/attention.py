@@ -21,8 +21,8 @@ from kvplan.layers import (
     Mamba2,
     NoCache,
     ParallelLayer,
+    Recurrent,
     SharedAttention,
-    ShortConv,
     SlidingAttention,
 )
 from kvplan.layers.compressed import CSA_RATIO
@@ -36,6 +36,8 @@ _GATED_QUERIES = frozenset({"qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"})
 _OUTPUT_GATE = frozenset({"afmoe"})
 # Channels that share one time step in Mamba-1 where the config names no rank (transformers: auto).
 _CHANNELS_PER_TIME_STEP = 16
+# Queries, keys, values, gate and output; and three inputs and an output (transformers, lfm2).
+_LIGHTNING_PROJECTIONS, _SHORT_CONV_PROJECTIONS = 5, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,28 +50,27 @@ class Mixer:
 
     def __add__(self, other: Mixer) -> Mixer:
         """Both."""
-        return Mixer(
-            split=self.split + other.split, kv=self.kv + other.kv, copied=self.copied + other.copied
-        )
+        return Mixer(split=self.split + other.split, kv=self.kv + other.kv, copied=self.copied + other.copied)
 
 
 def mixer(sizes: Sizes, layer: Layer, hidden: int, heads: int) -> Mixer:
     """Parameters of one layer's mixer; `hidden` is the model's width, `heads` its query heads."""
     match layer:
         case FullAttention() | SlidingAttention() | IndexedAttention():
-            return _heads(sizes, layer, hidden, heads)
+            found = _heads(sizes, layer, hidden, heads)
         case SharedAttention():
-            return Mixer(split=_heads(sizes, layer.reads, hidden, heads).split)
+            found = Mixer(split=_heads(sizes, layer.reads, hidden, heads).split)
         case ParallelLayer():
-            return mixer(sizes, layer.attention, hidden, heads) + mixer(sizes, layer.state, hidden, heads)
+            found = mixer(sizes, layer.attention, hidden, heads) + mixer(sizes, layer.state, hidden, heads)
         case LatentAttention():
-            return _latent(sizes, layer, hidden, heads)
+            found = _latent(sizes, layer, hidden, heads)
         case CompressedAttention():
-            return _compressed(sizes, layer, hidden, heads)
+            found = _compressed(sizes, layer, hidden, heads)
         case NoCache():
-            return Mixer()
+            found = Mixer()
         case _:
-            return Mixer(split=_recurrent(sizes, layer, hidden))
+            found = Mixer(split=_recurrent(sizes, layer, hidden))
+    return found
 
 
 def _heads(sizes: Sizes, layer: Heads, hidden: int, heads: int) -> Mixer:
@@ -131,26 +132,24 @@ def _compressed(sizes: Sizes, layer: CompressedAttention, hidden: int, heads: in
     return Mixer(split=split, copied=copied)
 
 
-def _recurrent(sizes: Sizes, layer: Layer, hidden: int) -> int:
+def _recurrent(sizes: Sizes, layer: Recurrent, hidden: int) -> int:
     """Projections of a recurrent layer, which the engine cuts by its heads or channels."""
     match layer:
         case GatedDeltaNet():
             values = layer.v_heads * layer.v_head_dim
             keys = layer.k_heads * layer.k_head_dim
-            return hidden * (2 * keys + 3 * values + 2 * layer.v_heads)
+            count = hidden * (2 * keys + 3 * values + 2 * layer.v_heads)
         case KimiDeltaAttention():
             width = layer.heads * layer.head_dim
-            return hidden * (4 * width + 2 * layer.head_dim + layer.heads) + 2 * layer.head_dim * width
+            count = hidden * (4 * width + 2 * layer.head_dim + layer.heads) + 2 * layer.head_dim * width
         case Mamba2():
             inner = layer.heads * layer.head_dim
-            return hidden * (3 * inner + 2 * layer.groups * layer.state_size + layer.heads)
+            count = hidden * (3 * inner + 2 * layer.groups * layer.state_size + layer.heads)
         case Mamba1():
-            inner = layer.intermediate
             rank = sizes.whole("mamba_dt_rank", "time_step_rank") or ceil_div(hidden, _CHANNELS_PER_TIME_STEP)
-            return inner * (3 * hidden + 2 * rank + 3 * layer.state_size)
+            count = layer.intermediate * (3 * hidden + 2 * rank + 3 * layer.state_size)
         case LightningAttention():
-            return 5 * hidden * layer.heads * layer.head_dim
-        case ShortConv():
-            return 4 * hidden * layer.dim
+            count = _LIGHTNING_PROJECTIONS * hidden * layer.heads * layer.head_dim
         case _:
-            return 0
+            count = _SHORT_CONV_PROJECTIONS * hidden * layer.dim
+    return count

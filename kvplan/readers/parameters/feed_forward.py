@@ -40,6 +40,8 @@ _NO_FEED_FORWARD = frozenset({"falcon_mamba", "mamba", "mamba2"})
 # A feed-forward part four times as wide as the model where the config names no width.
 _USUAL_FACTOR = 4
 _LFM2_PART, _LFM2_OF = 2, 3
+# What lists of layers say of one without experts.
+_DENSE_ENTRIES = (0, "dense")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,14 +110,18 @@ def _kinds(sizes: Sizes, count: int, *, has_experts: bool) -> tuple[int, int]:
 
 
 def _is_sparse(sizes: Sizes, index: int) -> bool:
+    for key in ("moe_layer_freq", "mlp_layer_types"):
+        listed = sizes.listed(key)
+        if listed is not None:
+            return index < len(listed) and listed[index] not in _DENSE_ENTRIES
+    enumerated = sizes.reading.config.get("moe_layers_enum")
+    if enumerated is not None:
+        return str(index) in str(enumerated).replace(" ", "").split(",")
+    return _is_sparse_by_rule(sizes, index)
+
+
+def _is_sparse_by_rule(sizes: Sizes, index: int) -> bool:
     config = sizes.reading.config
-    frequencies, types = sizes.listed("moe_layer_freq"), sizes.listed("mlp_layer_types")
-    if frequencies is not None:
-        return index < len(frequencies) and bool(frequencies[index])
-    if types is not None:
-        return index < len(types) and types[index] != "dense"
-    if "moe_layers_enum" in config:
-        return str(index) in str(config.get("moe_layers_enum")).replace(" ", "").split(",")
     if index in (sizes.listed("mlp_only_layers") or ()):
         return False
     period = sizes.whole("expert_layer_period")

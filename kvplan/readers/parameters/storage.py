@@ -70,9 +70,7 @@ def _everywhere(found: WeightFormat, config: Mapping[str, Any], layers: int, key
         entries += listed if isinstance(listed, list) else []
     kept = module_list(entries, layers)
     return {
-        kind: found
-        for kind in NAMES
-        if not entries or not any(kept.covers(name) for name in names_of(kind))
+        kind: found for kind in NAMES if not entries or not any(kept.covers(name) for name in names_of(kind))
     }
 
 

@@ -165,7 +165,8 @@ def test_each_kind_has_the_format_that_the_quantisation_config_gives_it(
 
 def test_scales_are_part_of_the_bytes() -> None:
     found = parameters({**DENSE, "quantization_config": FP8})
-    assert found is not None and found.mlp is not None
+    assert found is not None
+    assert found.mlp is not None
     assert found.mlp.stored_bytes == 245_820  # 245,760 + 245,760 / 16,384 x 4
 
 
@@ -183,7 +184,8 @@ def test_what_can_t_be_estimated_is_left_out_and_the_model_loads_all_the_same(co
 def test_a_model_yaml_carries_the_kinds() -> None:
     """DeepSeek-V3: 58 x 256 x 3 x 7168 x 2048 in the experts, FP8 with a float32 scale per 128 x 128."""
     found = kvplan.load("deepseek-ai/DeepSeek-V3", source="bundled").parameters
-    assert found is not None and found.experts is not None
+    assert found is not None
+    assert found.experts is not None
     assert found.experts.count == 653_908_770_816
     assert found.experts.stored_bytes == 654_068_416_512
     assert (found.moe_layers, found.dense_layers) == (58, 3)

@@ -1,0 +1,164 @@
+"""`kvplan check`: gates, their conditions and changes, as a report and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kvplan.gates.records import Change, Finding, Outcome, Result, Scalar
+from kvplan.records import SCHEMA_VERSION
+from kvplan.render.blocks import Column, Grid, Remark, Report
+from kvplan.render.formats import Document
+from kvplan.render.text import exact, plural
+
+_PASSED, _FAILED = "ok", "FAILED"
+
+
+def of_gates(outcome: Outcome) -> Document:
+    """The outcome as a report, as JSON, and as a record for each gate."""
+    return Document(
+        report=lambda: report(outcome), data=lambda: data(outcome), records=lambda: data(outcome)["gates"]
+    )
+
+
+def report(outcome: Outcome) -> Report:
+    """A row for each condition, then what changed since the baseline, then the answer."""
+    failed = len(outcome.failed)
+    total = plural(len(outcome.results), "gate")
+    answer = f"{failed} of {total} failed" if failed else f"{total}, all hold"
+    return Report(
+        title=outcome.file,
+        facts=(f"baseline {outcome.baseline}",) if outcome.baseline else (),
+        grids=tuple(_grids(outcome)),
+        answers=(*_reasons(outcome), Remark(tag="RESULT", text=answer, strong=True)),
+        remarks=tuple(Remark(tag="note:", text=note) for note in outcome.notes),
+    )
+
+
+def failures(result: Result) -> list[str]:
+    """Why a gate failed, one line for each reason; empty for one that holds."""
+    lines = [result.refused] if result.refused else []
+    lines += [
+        f"{finding.condition.figure} is {value(finding.actual)}, required {finding.condition}"
+        for finding in result.findings
+        if not finding.holds
+    ]
+    worse = [change for change in result.changes if change.worse]
+    lines += [f"{change.figure} got worse: {moved(change)}" for change in worse]
+    return lines + (list(result.causes) if worse else [])
+
+
+def moved(change: Change) -> str:
+    """`2,207,731 -> 1,103,865 (-50.0 %)`."""
+    percent = share(change)
+    return f"{value(change.old)} -> {value(change.new)}" + (f" ({percent})" if percent else "")
+
+
+def share(change: Change) -> str:
+    """By how much of the old figure it changed; empty where that can't be said."""
+    old, new = change.old, change.new
+    if isinstance(old, (bool, str)) or isinstance(new, (bool, str)) or not old or new is None:
+        return ""
+    return f"{(new - old) / abs(old) * 100:+.1f} %"
+
+
+def value(scalar: Scalar) -> str:
+    """A figure as people read it; `none` where there is none."""
+    if scalar is None:
+        return "none"
+    if isinstance(scalar, bool):
+        return str(scalar).lower()
+    return scalar if isinstance(scalar, str) else exact(scalar)
+
+
+def data(outcome: Outcome) -> dict[str, Any]:
+    """Everything, under the names of the JSON."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "file": outcome.file,
+        "baseline": outcome.baseline or None,
+        "passed": not outcome.failed,
+        "gates": [_gate(result) for result in outcome.results],
+        "notes": list(outcome.notes),
+    }
+
+
+def _gate(result: Result) -> dict[str, Any]:
+    gate, figures = result.gate, result.snapshot.figures
+    return {
+        "name": gate.name,
+        "line": gate.line,
+        "model": gate.model,
+        "revision": figures.get("model.revision"),
+        "engine_version": figures.get("engine.version"),
+        "passed": result.passed,
+        "refused": result.refused or None,
+        "conditions": [_condition(finding) for finding in result.findings],
+        "changes": [
+            {"figure": it.figure, "old": it.old, "new": it.new, "worse": it.worse} for it in result.changes
+        ],
+        "reasons": list(result.causes),
+    }
+
+
+def _condition(finding: Finding) -> dict[str, Any]:
+    condition = finding.condition
+    return {
+        "figure": condition.figure,
+        "operator": condition.operator,
+        "required": condition.text if condition.value is None else condition.value,
+        "actual": finding.actual,
+        "holds": finding.holds,
+    }
+
+
+def _grids(outcome: Outcome) -> Iterator[Grid]:
+    yield Grid(
+        columns=(
+            Column(heading="gate"),
+            Column(heading="result"),
+            Column(heading="figure"),
+            Column(heading="is", figures=True),
+            Column(heading="required", figures=True),
+        ),
+        rows=tuple(row for result in outcome.results for row in _rows(result)),
+    )
+    changes = [(result, change) for result in outcome.results for change in result.changes]
+    if changes:
+        yield Grid(
+            title="changes since the baseline",
+            columns=(
+                Column(heading="gate"),
+                Column(heading="figure"),
+                Column(heading="old -> new"),
+                Column(heading="change", figures=True),
+                Column(heading=""),
+            ),
+            rows=tuple(
+                (
+                    result.gate.name,
+                    change.figure,
+                    f"{value(change.old)} -> {value(change.new)}",
+                    share(change),
+                    "WORSE" if change.worse else "",
+                )
+                for result, change in changes
+            ),
+        )
+
+
+def _rows(result: Result) -> Iterator[tuple[str, ...]]:
+    """The gate with its verdict, then its conditions with theirs."""
+    yield (result.gate.name, _PASSED if result.passed else _FAILED, "", "", "")
+    for finding in result.findings:
+        verdict = _PASSED if finding.holds else _FAILED
+        condition = finding.condition
+        yield ("", verdict, condition.figure, value(finding.actual), str(condition))
+
+
+def _reasons(outcome: Outcome) -> Iterator[Remark]:
+    for result in outcome.results:
+        if result.refused:
+            yield Remark(tag=_FAILED, text=f"{result.gate.name}: {result.refused}", alarm=True)
+        for cause in result.causes:
+            yield Remark(tag="reason", text=f"{result.gate.name}: {cause}")
