@@ -82,7 +82,9 @@ def _catalogue() -> dict[str, Gpu]:
 
 
 GPUS: dict[str, Gpu] = _catalogue()
+# Where no GPU is named: this one, or with its memory given one of the same generation.
 ASSUMED_GPU = "h200"
+ASSUMED_GENERATION = f"sm{_HOPPER}"
 
 
 def gpu_by_name(name: str, memory_bytes: int | None = None) -> Gpu:

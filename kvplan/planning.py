@@ -7,7 +7,7 @@ from kvplan.accounting import Ledger, ledger
 from kvplan.architecture import Architecture
 from kvplan.capacity import capacity, size
 from kvplan.deployment import Deployment
-from kvplan.hardware import ASSUMED_GPU
+from kvplan.hardware import ASSUMED_GENERATION, ASSUMED_GPU
 from kvplan.pools import states
 from kvplan.pools.chain import choose
 from kvplan.pools.layout import Counts, Layout, lay_out
@@ -74,7 +74,8 @@ def resolve(architecture: Architecture, deployment: Deployment) -> Settings:
     """The deployment after the engine's own rules; InputError or RefusedError where it would stop."""
     rules = rules_for(deployment.engine_version)
     model = classify(architecture, rules, disable_hybrid_swa_memory=deployment.disable_hybrid_swa_memory)
-    settings = settle(model, deployment, deployment.gpu or ASSUMED_GPU, rules)
+    unnamed = ASSUMED_GPU if deployment.gpu_memory is None else ASSUMED_GENERATION
+    settings = settle(model, deployment, deployment.gpu or unnamed, rules)
     refuse_prefill_only(settings)
     return settings
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kvplan import __version__
-from kvplan.cli import buffers, compare, curve, explain, export, fit, gpus, host, models, schema, size
+from kvplan.cli import buffers, check, compare, curve, explain, export, fit, gpus, host, models, schema, size
 from kvplan.cli.boundary import PROGRAM, BoundaryGroup
 from kvplan.cli.parameters import Debug
 from kvplan.cli.plain import PlainCommand
@@ -30,6 +30,7 @@ for command in (
     explain.explain,
     curve.curve,
     host.host,
+    check.check,
     buffers.buffers,
     models.models,
     gpus.gpus,

@@ -26,7 +26,9 @@ Format = Annotated[
 ]
 Baseline = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="Fail where a figure is worse than in this lock file.", show_default=False),
+    typer.Option(
+        metavar="FILE", help="Fail where a figure is worse than in this lock file.", show_default=False
+    ),
 ]
 WriteBaseline = Annotated[
     str | None,

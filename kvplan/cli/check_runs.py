@@ -86,11 +86,9 @@ def deliver(found: Outcome, *, chosen: str, output: str | None, write_baseline: 
 
 
 def _vocabulary() -> Vocabulary:
-    spellings = {name: (name, *spec.also) for name, spec in OPTIONS.items()}
+    spellings = [(name, word) for name, spec in OPTIONS.items() for word in (name, *spec.also)]
     return Vocabulary(
-        names={
-            word.removeprefix("--").replace("-", "_"): name for name, all in spellings.items() for word in all
-        },
+        names={word.removeprefix("--").replace("-", "_"): name for name, word in spellings},
         switches=frozenset(name for name, spec in OPTIONS.items() if spec.parse is None),
     )
 

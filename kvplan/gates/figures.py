@@ -67,10 +67,14 @@ def is_open(path: str) -> bool:
 
 
 def full_path(name: str) -> str:
-    """The path of a figure from its path or its last words; ValueError for none and for several."""
+    """The path of a figure from its path or its last word; ValueError for none and for several.
+
+    Only figures that stand in a block itself have a short name: `requests_at_context` is the capacity, not
+    a bound of its estimate.
+    """
     if name in KNOWN or is_open(name):
         return name
-    found = [path for path in KNOWN if path.endswith(f".{name}")]
+    found = [path for path in KNOWN if path.partition(".")[2] == name]
     if len(found) > 1:
         raise ValueError(f"means several figures (one of {', '.join(found)})")
     if not found:

@@ -163,7 +163,7 @@ def _costs(rows: Sequence[Row]) -> Columns:
 
 
 def _fits(rows: Sequence[Row]) -> Columns:
-    if not any(row.plan.deployment.has_budget for row in rows):
+    if all(row.plan.capacity.max_total_num_tokens is None for row in rows):
         return []
     return [
         (Column(heading="cell\nbytes", figures=True), [exact(row.plan.pool.cell_size) for row in rows]),

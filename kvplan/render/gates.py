@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 from kvplan.gates.records import Change, Finding, Outcome, Result, Scalar
@@ -12,6 +13,7 @@ from kvplan.render.formats import Document
 from kvplan.render.text import exact, plural
 
 _PASSED, _FAILED = "ok", "FAILED"
+_MOST_PERCENT = 10**6  # more says nothing that the two figures do not say
 
 
 def of_gates(outcome: Outcome) -> Document:
@@ -59,7 +61,8 @@ def share(change: Change) -> str:
     old, new = change.old, change.new
     if isinstance(old, (bool, str)) or isinstance(new, (bool, str)) or not old or new is None:
         return ""
-    return f"{(new - old) / abs(old) * 100:+.1f} %"
+    percent = (Fraction(new) - Fraction(old)) / abs(Fraction(old)) * 100
+    return f"{float(percent):+.1f} %" if abs(percent) < _MOST_PERCENT else ""
 
 
 def value(scalar: Scalar) -> str:

@@ -5,6 +5,8 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-comm
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kvplan.gates.records import Outcome
 from kvplan.render.gates import failures, report
 from kvplan.render.text import visible
@@ -31,5 +33,5 @@ def _property(text: str) -> str:
     return _escaped(visible(text), _IN_PROPERTY)
 
 
-def _escaped(text: str, codes: dict[str, str]) -> str:
-    return text.translate(str.maketrans(codes))
+def _escaped(text: str, codes: Mapping[str, str]) -> str:
+    return "".join(codes.get(char, char) for char in text)

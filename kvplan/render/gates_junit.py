@@ -12,16 +12,18 @@ _SUITE = "kvplan"
 
 
 def render(outcome: Outcome) -> str:
-    """The document, with a final newline. Characters that XML can't hold are shown as escapes."""
+    """The document in ASCII, with a final newline. Characters that XML can't hold are shown as escapes."""
     counts = {"tests": str(len(outcome.results)), "failures": str(len(outcome.failed)), "errors": "0"}
     root = ElementTree.Element("testsuites", {"name": _SUITE, **counts})
-    suite = ElementTree.SubElement(root, "testsuite", {"name": visible(outcome.file), **counts, "skipped": "0"})
+    suite = ElementTree.SubElement(
+        root, "testsuite", {"name": visible(outcome.file), **counts, "skipped": "0"}
+    )
     for result in outcome.results:
         _case(suite, result, outcome.file)
     if outcome.notes:
         ElementTree.SubElement(suite, "system-out").text = "\n".join(map(visible, outcome.notes))
     ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+    return ElementTree.tostring(root, encoding="us-ascii", xml_declaration=True).decode() + "\n"
 
 
 def _case(suite: ElementTree.Element, result: Result, file: str) -> None:

@@ -13,6 +13,7 @@ from kvplan.render.words import composition
 from kvplan.units import format_gib
 
 NOT_MODELLED = "weights, activations, CUDA graphs, host memory (HiCache, PD)"
+NO_WEIGHTS = "give --weights SIZE, or --available-bytes SIZE, for tokens and requests"
 NO_BUDGET = "give --gpu NAME[xN], or --available-bytes SIZE, for tokens and requests"
 
 # Allocated and charged bytes that differ by less say nothing: the extra page of every buffer does it.
@@ -177,7 +178,8 @@ def _allocated(pool: Pool) -> str:
 def _answers(plan: Plan) -> tuple[Remark, ...]:
     capacity, budget = plan.capacity, plan.budget
     if budget is None and capacity.max_total_num_tokens is None:
-        return (*too_small(plan), Remark(tag="capacity", text=NO_BUDGET))
+        text = NO_BUDGET if plan.deployment.gpu is None else NO_WEIGHTS
+        return (*too_small(plan), Remark(tag="capacity", text=text))
     if budget is not None and budget.shortfall_bytes:
         text = f"does not fit: {exact(budget.shortfall_bytes)} bytes per GPU are missing"
         return (Remark(tag="RESULT", text=text, strong=True), *tries(plan.advice))

@@ -37,7 +37,7 @@ def test_help_fits_80_columns_and_names_the_commands() -> None:
     lines = result.stdout.splitlines()
     commands = [line.split()[0] for line in lines[lines.index("Commands:") + 1 :]]
     assert commands == (
-        "size compare fit explain curve host buffers models gpus export schema".split()
+        "size compare fit explain curve host check buffers models gpus export schema".split()
     )
     assert max(map(len, lines)) <= 80
     assert result.stderr == ""

@@ -19,7 +19,11 @@ from tests import samples
         ({"ctx": 100_000}, 1, ""),
         ({"ctx": 100_000}, 0, "--ctx: not one request of 100,000 tokens fits"),
         ({"ctx": 100_000, "concurrency": 8}, 8, ""),
-        ({"ctx": 100_000, "concurrency": 9}, 8, "--concurrency: 8 requests of 100,000 tokens fit at once, not 9"),
+        (
+            {"ctx": 100_000, "concurrency": 9},
+            8,
+            "--concurrency: 8 requests of 100,000 tokens fit at once, not 9",
+        ),
         ({"ctx": 100_000, "concurrency": 16, "dp": 2}, 8, ""),
         (
             {"ctx": 100_000, "concurrency": 17, "dp": 2},

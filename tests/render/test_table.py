@@ -56,7 +56,7 @@ one token, SGLang's cell     7,086.75    7.09 kB  what the engine reserves
 one request, any length    15,420,416   15.42 MB  windows of 128
 one request at 100,000    400,442,496  400.44 MB
 
-capacity  give --gpu NAME[xN], or --available-bytes SIZE, for tokens and
+capacity  give --weights SIZE, or --available-bytes SIZE, for tokens and
           requests
 
 warning:       --kv-cache-dtype changes nothing: DeepSeek-V4 rows are fp8
