@@ -13,7 +13,7 @@ FORMATS = ("table", "json", "junit", "github", "markdown")
 DEFAULT_FILE = "kvplan.gates.yaml"
 
 File = Annotated[
-    str, typer.Argument(metavar="[FILE]", help=f"Gates; default {DEFAULT_FILE}.", show_default=False)
+    str, typer.Argument(metavar="FILE", help=f"Gates; default {DEFAULT_FILE}.", show_default=False)
 ]
 Format = Annotated[
     str,

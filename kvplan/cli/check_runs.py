@@ -26,6 +26,7 @@ from kvplan.gates.records import Outcome
 from kvplan.records import Plan
 from kvplan.render import gates_github, gates_junit, markdown
 from kvplan.render.gates import of_gates, report
+from kvplan.render.text import plural
 
 # Where GitHub's runner collects the Markdown of a step, and where it checked the repository out.
 SUMMARY, WORKSPACE = "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"
@@ -52,7 +53,7 @@ def outcome(file: str, *, baseline: str | None, allowed: Fraction, locked: bool)
         deploy=deployment,
         plan=_planned,
     )
-    results = evaluate(read_gates(file, _vocabulary(), problems), means, file=shown, problems=problems)
+    results = evaluate(read_gates(file, vocabulary(), problems), means, file=shown, problems=problems)
     lock = None
     try:
         lock = None if baseline is None else read_lock(baseline)
@@ -81,11 +82,12 @@ def deliver(found: Outcome, *, chosen: str, output: str | None, write_baseline: 
             show(of_gates(found), chosen, output)
     if found.failed:
         names = ", ".join(result.gate.name for result in found.failed)
-        what = f"{len(found.failed)} of {len(found.results)} gates failed: {names}"
+        what = f"{len(found.failed)} of {plural(len(found.results), 'gate')} failed: {names}"
         raise RefusedError(Problem(file=found.file, key="", what=what))
 
 
-def _vocabulary() -> Vocabulary:
+def vocabulary() -> Vocabulary:
+    """The options of `size` as a gate file spells them: with dashes or underscores, aliases too."""
     spellings = [(name, word) for name, spec in OPTIONS.items() for word in (name, *spec.also)]
     return Vocabulary(
         names={word.removeprefix("--").replace("-", "_"): name for name, word in spellings},

@@ -14,34 +14,19 @@ from kvplan.gates.snapshots import CONFIG, ENGINE, LAYERS
 
 # What holds more, and what costs more; any other figure may change without being better or worse.
 MORE_IS_BETTER = frozenset(
-    f"capacity.{name}"
-    for name in (
-        "available_bytes",
-        "kv_bytes",
-        "max_total_num_tokens",
-        "full_max_total_num_tokens",
-        "swa_max_total_num_tokens",
-        "c4_max_total_num_tokens",
-        "c128_max_total_num_tokens",
-        "max_mamba_cache_size",
-        "max_running_requests",
-        "requests_at_context",
-        "context_at_concurrency",
-        "max_total_num_tokens_total",
-        "requests_at_context_total",
-    )
-) | {"budget.available_bytes", "accounting.max_requests"}
+    """
+    capacity.available_bytes capacity.kv_bytes capacity.max_total_num_tokens
+    capacity.full_max_total_num_tokens capacity.swa_max_total_num_tokens capacity.c4_max_total_num_tokens
+    capacity.c128_max_total_num_tokens capacity.max_mamba_cache_size capacity.max_running_requests
+    capacity.requests_at_context capacity.context_at_concurrency capacity.max_total_num_tokens_total
+    capacity.requests_at_context_total budget.available_bytes accounting.max_requests
+    """.split()
+)
 LESS_IS_BETTER = frozenset(
-    (
-        "pool.cell_size",
-        "pool.state_bytes_per_request",
-        "request.bytes_per_token",
-        "request.fixed_bytes",
-        "request.bytes",
-        "request.bytes_total",
-        "accounting.read_bytes_per_step",
-        "budget.weights_bytes",
-    )
+    """
+    pool.cell_size pool.state_bytes_per_request request.bytes_per_token request.fixed_bytes request.bytes
+    request.bytes_total accounting.read_bytes_per_step budget.weights_bytes
+    """.split()
 )
 _MOST_DETAILS = 3  # changed fields of the config that a reason names
 
@@ -66,14 +51,12 @@ def against(results: Iterable[Result], lock: Lock, allowed: Fraction) -> tuple[l
 
 def _compared(result: Result, old: Snapshot, kvplan: str, allowed: Fraction) -> Result:
     new = result.snapshot
-    changes: tuple[Change, ...] = ()
     if bool(old.refused) == bool(new.refused):
         paths = dict.fromkeys((*new.figures, *old.figures))
         changes = tuple(_changes(paths, old.figures, new.figures, allowed))
-    elif old.refused:
-        changes = (Change(figure="refused", old=old.refused, new=None, worse=False),)
-    else:
-        changes = (Change(figure="refused", old=None, new=new.refused, worse=True),)
+    else:  # a plan on one side alone leaves nothing else to compare
+        was, now = old.refused or None, new.refused or None
+        changes = (Change(figure="refused", old=was, new=now, worse=now is not None),)
     return replace(result, changes=changes, causes=causes(old, new, kvplan) if changes else ())
 
 
@@ -104,10 +87,8 @@ def causes(old: Snapshot, new: Snapshot, kvplan: str) -> tuple[str, ...]:
         layers = sorted(path for path in {*old.figures, *new.figures} if path.startswith(LAYERS))
         found.append(f"config changed{_details(('model.id', 'model.revision', *layers), old, new)}")
     if _differ(old.figures, new.figures, (ENGINE,)):
-        found.append(
-            f"engine rule set changed: SGLang {_shown(old.figures.get(ENGINE))}"
-            f" -> {_shown(new.figures.get(ENGINE))}"
-        )
+        pair = _pair("SGLang", old.figures.get(ENGINE), new.figures.get(ENGINE))
+        found.append(f"engine rule set changed: {pair}")
     options = [name for name in {**old.options, **new.options} if _differ(old.options, new.options, (name,))]
     if options:
         pairs = (_pair(option_flag(name), old.options.get(name), new.options.get(name)) for name in options)

@@ -15,21 +15,11 @@ from kvplan.memory import Bound, Budget
 from kvplan.records import Capacity, PoolChoice, Request, Resolved
 
 # Lists, and mappings whose keys depend on the model: their paths are known once there is a plan.
-OPEN = (
-    "model.changes",
-    "pool.why",
-    "pool.terms",
-    "budget.weights",
-    "budget.estimated",
-    "advice",
-    "common_gpus",
-    "pools",
-    "buffers",
-    "draft_buffers",
-    "uncharged_buffers",
-    "layers",
-    "assumed",
-    "warnings",
+OPEN = tuple(
+    """
+    model.changes pool.why pool.terms budget.weights budget.estimated advice common_gpus pools buffers
+    draft_buffers uncharged_buffers layers assumed warnings
+    """.split()
 )
 _BLOCKS: dict[str, tuple[type[Any], ...]] = {
     "deployment": (Deployment, Resolved),

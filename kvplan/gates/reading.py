@@ -41,6 +41,8 @@ def read_gates(path: str, words: Vocabulary, problems: list[Problem]) -> list[Ga
         data = read_mapping(Path(path), shown=shown, problems=problems, lines=lines)
     except InputError as error:
         raise InputError([_of_gates(one) for one in error.problems]) from error
+    if isinstance(data.get("gates"), dict):  # a name alone is a gate with nothing but the defaults
+        data["gates"] = {name: {} if gate is None else gate for name, gate in data["gates"].items()}
     view = Config(data, file=shown, problems=problems)
     view.only(("defaults", "gates"))
     nothing = Config({}, file=shown, path="defaults", problems=problems)
@@ -67,8 +69,6 @@ def _gates(
     """The gates of one entry, one for each combination of the values that it lists."""
     view = parent.mapping(name)
     if view is None:
-        if parent.get(name) is None:
-            parent.problem(name, "is empty", "it needs a model")
         return []
     own = _Entry(view, words)
     given = {**shared.settings, **own.settings}

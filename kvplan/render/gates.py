@@ -40,14 +40,15 @@ def report(outcome: Outcome) -> Report:
 def failures(result: Result) -> list[str]:
     """Why a gate failed, one line for each reason; empty for one that holds."""
     lines = [result.refused] if result.refused else []
-    lines += [
-        f"{finding.condition.figure} is {value(finding.actual)}, required {finding.condition}"
-        for finding in result.findings
-        if not finding.holds
-    ]
+    lines += [told(finding) for finding in result.findings if not finding.holds]
     worse = [change for change in result.changes if change.worse]
     lines += [f"{change.figure} got worse: {moved(change)}" for change in worse]
     return lines + (list(result.causes) if worse else [])
+
+
+def told(finding: Finding) -> str:
+    """A condition and the figure in one line."""
+    return f"{finding.condition.figure} is {value(finding.actual)}, required {finding.condition}"
 
 
 def moved(change: Change) -> str:
@@ -116,38 +117,26 @@ def _condition(finding: Finding) -> dict[str, Any]:
 
 
 def _grids(outcome: Outcome) -> Iterator[Grid]:
-    yield Grid(
-        columns=(
-            Column(heading="gate"),
-            Column(heading="result"),
-            Column(heading="figure"),
-            Column(heading="is", figures=True),
-            Column(heading="required", figures=True),
-        ),
-        rows=tuple(row for result in outcome.results for row in _rows(result)),
+    words = (Column(heading=heading) for heading in ("gate", "result", "figure"))
+    figures = (Column(heading=heading, figures=True) for heading in ("is", "required"))
+    rows = tuple(row for result in outcome.results for row in _rows(result))
+    yield Grid(columns=(*words, *figures), rows=rows)
+    for result in outcome.results:
+        if result.changes:
+            yield _changes(result)
+
+
+def _changes(result: Result) -> Grid:
+    words = (Column(heading=heading) for heading in ("figure", "old -> new"))
+    rows = tuple(
+        (it.figure, f"{value(it.old)} -> {value(it.new)}", share(it), "WORSE" if it.worse else "")
+        for it in result.changes
     )
-    changes = [(result, change) for result in outcome.results for change in result.changes]
-    if changes:
-        yield Grid(
-            title="changes since the baseline",
-            columns=(
-                Column(heading="gate"),
-                Column(heading="figure"),
-                Column(heading="old -> new"),
-                Column(heading="change", figures=True),
-                Column(heading=""),
-            ),
-            rows=tuple(
-                (
-                    result.gate.name,
-                    change.figure,
-                    f"{value(change.old)} -> {value(change.new)}",
-                    share(change),
-                    "WORSE" if change.worse else "",
-                )
-                for result, change in changes
-            ),
-        )
+    return Grid(
+        title=f"{result.gate.name}: changes since the baseline",
+        columns=(*words, Column(heading="change", figures=True), Column(heading="")),
+        rows=rows,
+    )
 
 
 def _rows(result: Result) -> Iterator[tuple[str, ...]]:

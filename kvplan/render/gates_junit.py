@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from kvplan.gates.records import Outcome, Result
-from kvplan.render.gates import failures, moved, value
+from kvplan.render.gates import failures, moved, told
 from kvplan.render.text import visible
 
 _SUITE = "kvplan"
@@ -23,7 +23,8 @@ def render(outcome: Outcome) -> str:
     if outcome.notes:
         ElementTree.SubElement(suite, "system-out").text = "\n".join(map(visible, outcome.notes))
     ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="us-ascii", xml_declaration=True).decode() + "\n"
+    document: bytes = ElementTree.tostring(root, encoding="us-ascii", xml_declaration=True)
+    return document.decode() + "\n"
 
 
 def _case(suite: ElementTree.Element, result: Result, file: str) -> None:
@@ -42,10 +43,7 @@ def _case(suite: ElementTree.Element, result: Result, file: str) -> None:
     if reasons:
         failure = ElementTree.SubElement(case, "failure", {"message": reasons[0], "type": "gate"})
         failure.text = "\n".join(reasons)
-    lines = [
-        f"{finding.condition.figure} is {value(finding.actual)}, required {finding.condition}"
-        for finding in result.findings
-    ]
+    lines = [told(finding) for finding in result.findings]
     lines += [f"{change.figure}: {moved(change)}" for change in result.changes]
     if lines:
         ElementTree.SubElement(case, "system-out").text = "\n".join(map(visible, [*lines, *result.causes]))

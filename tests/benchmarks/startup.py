@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 ROUNDS = 20
-MODEL = Path(__file__).parents[2] / "configs" / "llama-3.1-8b.yaml"
+MODEL = Path(__file__).parents[2] / "configs" / "meta-llama__Llama-3.1-8B.yaml"
 
 
 def main() -> None:

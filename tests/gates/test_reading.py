@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kvplan.cli.check_runs import _vocabulary
+from kvplan.cli.check_runs import vocabulary
 from kvplan.errors import InputError, Problem
 from kvplan.gates.reading import read_gates
 from kvplan.gates.records import Gate
@@ -17,7 +17,7 @@ def read(folder: Path, text: str) -> tuple[list[Gate], list[str]]:
     path = folder / "gates.yaml"
     path.write_text(text, encoding="utf-8")
     problems: list[Problem] = []
-    gates = read_gates(str(path), _vocabulary(), problems)
+    gates = read_gates(str(path), vocabulary(), problems)
     return gates, [str(problem).removeprefix(f"{path}: ") for problem in problems]
 
 
@@ -76,15 +76,30 @@ def test_a_gate_replaces_what_the_defaults_require_of_the_same_figure(tmp_path: 
     ]
 
 
+def test_a_name_alone_is_a_gate_with_the_defaults(tmp_path: Path) -> None:
+    gates, problems = read(tmp_path, "defaults: {model: b, tp: 4}\ngates:\n  a:\n")
+    assert ([(gate.name, gate.line, gate.options) for gate in gates], problems) == (
+        [("a", 3, {"tp": "4"})],
+        [],
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "problems"),
     [
         ("{}", ["gates: holds no gate (a name for each, with a model below)"]),
         ("gates:", ["gates: holds no gate (a name for each, with a model below)"]),
         ("gates: 5", ["gates: 5 is not a mapping"]),
-        ("gate: {a: {model: b}}", ["gate: unknown key (did you mean gates?)"]),
+        (
+            "gate: {a: {model: b}}",
+            [
+                "gate: unknown key (did you mean gates?)",
+                "gates: holds no gate (a name for each, with a model below)",
+            ],
+        ),
         ("gates: {a: {tp: 4}}", ["gates.a.model: is missing"]),
-        ("gates: {a: }", ["gates.a: is empty (it needs a model)"]),
+        ("gates: {a: }", ["gates.a.model: is missing"]),
+        ("gates: {a: b}", ["gates.a: 'b' is not a mapping"]),
         ("gates: {a: {model: b, tpp: 4}}", ["gates.a.tpp: unknown key (did you mean tp?)"]),
         (
             "gates: {a: {model: b, tp: 1, tp-size: 2}}",
@@ -126,7 +141,7 @@ def test_a_gate_replaces_what_the_defaults_require_of_the_same_figure(tmp_path: 
 def test_everything_that_is_wrong_is_named_at_its_place(
     tmp_path: Path, text: str, problems: list[str]
 ) -> None:
-    assert read(tmp_path, text.replace("{}", "{gates: }") if text == "{}" else text)[1] == problems
+    assert read(tmp_path, text)[1] == problems
 
 
 def test_a_matrix_that_explodes_is_refused(tmp_path: Path) -> None:
