@@ -12,7 +12,7 @@ from kvplan.memory import Bound, Budget, Range, exactly
 from kvplan.records import Capacity, Plan
 from kvplan.sglang.settings import Settings
 from kvplan.units import GIB, MIB, format_gib
-from kvplan.weights.choice import GIVEN, Weights, weights_of
+from kvplan.weights.choice import ESTIMATE, GIVEN, Weights, weights_of
 
 # Memory that is gone before weights are loaded: what the driver keeps of memory.total, the CUDA context
 # and NCCL's buffers. Boot logs show 1.1 GiB (RTX 3090, TP 2), 1.2 (H100), 1.5 (B200) and 1.6 (RTX PRO
@@ -72,7 +72,15 @@ def estimated(settings: Settings, plan: Planner) -> Plan:
         )
         low, high = (_bound(settings, *end, lines.weights, plan) for end in ends)
         budget = replace(budget, low=low, high=high)
-    return replace(made, deployment=settings.deployment, budget=budget)
+    assumed = (*made.assumed, *_weight_assumptions(settings, lines.weights))
+    return replace(made, deployment=settings.deployment, budget=budget, assumed=assumed)
+
+
+def _weight_assumptions(settings: Settings, weights: Weights) -> tuple[str, ...]:
+    architecture = settings.model.architecture
+    if weights.source != ESTIMATE or architecture.dtype is not None or architecture.quantization is not None:
+        return ()
+    return ("weights of 16 bits: the config names no dtype, and a checkpoint in float32 is twice as large",)
 
 
 def given(settings: Settings, capacity: Capacity) -> Budget:

@@ -55,7 +55,7 @@ def read(
         modalities=tuple(kind for kind in ("vision", "audio") if config.get(f"{kind}_config") is not None),
         vision=facts.vision(reading),
         quantization=facts.quantization(reading, beside),
-        parameters=read_parameters(reading, layers, model_id=model_id, dtype=dtype, beside=beside),
+        parameters=read_parameters(reading, layers, dtype=dtype, beside=beside),
         source=source,
         assumed=tuple(reading.assumed),
         notes=tuple(reading.notes),

@@ -13,9 +13,7 @@ from kvplan.readers.reading import Reading
 from kvplan.weights.formats import WeightFormat, plain
 from kvplan.weights.records import Parameters, Tensors
 
-# Checkpoints whose config names no dtype are 16 bits wide but for these (their published indexes:
-# TeleChat2-115B, 453,131,665,408 bytes for 113.3 billion parameters).
-_STORED_IN_FLOAT32 = frozenset({"Tele-AI/TeleChat2-115B"})
+# Most checkpoints whose config names no dtype are 16 bits wide; not all are.
 _USUAL_DTYPE = "bfloat16"
 
 
@@ -23,20 +21,19 @@ def read_parameters(
     reading: Reading,
     layers: Sequence[Layer],
     *,
-    model_id: str,
     dtype: str | None,
     beside: Mapping[str, Any] | None,
 ) -> Parameters | None:
     """What the checkpoint holds by kind; None where its config does not say enough.
 
-    `dtype`: what is not quantised is stored so. `beside`: the content of hf_quant_config.json.
+    `dtype`: what is not quantised is stored so; bfloat16 where it is None. `beside`: the content of
+    hf_quant_config.json.
     """
     sizes = Sizes(reading=reading)
     counts, formats = count(sizes, layers), quantised(sizes, len(layers), beside)
     if counts is None or formats is None:
         return None
-    usual = "float32" if model_id in _STORED_IN_FLOAT32 else _USUAL_DTYPE
-    return _parameters(counts, formats, plain(dtype or usual))
+    return _parameters(counts, formats, plain(dtype or _USUAL_DTYPE))
 
 
 def _parameters(counts: Counts, formats: Mapping[str, WeightFormat], usual: WeightFormat) -> Parameters:
