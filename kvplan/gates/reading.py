@@ -6,6 +6,7 @@ of an option is a matrix: each combination of such values makes a gate of its ow
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -51,10 +52,15 @@ def read_gates(path: str, words: Vocabulary, problems: list[Problem]) -> list[Ga
     entries = tuple(gates.keys())
     if not entries and not view.get("gates"):  # anything else that holds no gate is named already
         view.problem("gates", "holds no gate", "a name for each, with a model below")
-    found = [gate for name in entries for gate in _gates(gates, name, shared, words, lines)]
-    names = [gate.name for gate in found]
-    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
-        view.problem("gates", f"two gates are named {name}", "give one another name")
+    found: list[Gate] = []
+    for name in entries:
+        found += _gates(gates, name, shared, words, lines)
+        if len(found) > MAX_GATES:
+            view.problem("gates", f"makes more than {MAX_GATES:,} gates")
+            return []
+    for name, times in Counter(gate.name for gate in found).items():
+        if times > 1:
+            view.problem("gates", f"{times} gates are named {name}", "give each a name of its own")
     return found
 
 

@@ -123,7 +123,7 @@ def test_a_name_alone_is_a_gate_with_the_defaults(tmp_path: Path) -> None:
         ),
         (
             "gates: {a: {model: b, tp: [1, 2]}, 'a[tp=1]': {model: b}}",
-            ["gates: two gates are named a[tp=1] (give one another name)"],
+            ["gates: 2 gates are named a[tp=1] (give each a name of its own)"],
         ),
         (
             "gates: {a: {model: b}, a: {model: c}}",
@@ -148,6 +148,11 @@ def test_a_matrix_that_explodes_is_refused(tmp_path: Path) -> None:
     values = ", ".join(f"{name}: [1, 2, 3, 4]" for name in ("tp", "dp", "pp", "dcp", "ep"))
     gates, problems = read(tmp_path, f"gates: {{a: {{model: b, {values}}}}}")
     assert (gates, problems) == ([], ["gates.a: makes more than 1,000 gates"])
+
+
+def test_a_file_with_too_many_gates_is_refused(tmp_path: Path) -> None:
+    gates, problems = read(tmp_path, "gates:\n" + "".join(f"  g{i}: {{model: b}}\n" for i in range(1_001)))
+    assert (gates, problems) == ([], ["gates: makes more than 1,000 gates"])
 
 
 @pytest.mark.parametrize(
