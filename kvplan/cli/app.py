@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from kvplan import __version__
-from kvplan.cli import buffers, check, compare, curve, explain, export, fit, gpus, host, models, schema, size
+from kvplan.cli import (
+    buffers,
+    check,
+    compare,
+    curve,
+    explain,
+    export,
+    fit,
+    gpus,
+    host,
+    models,
+    schema,
+    size,
+    verify,
+)
 from kvplan.cli.boundary import PROGRAM, BoundaryGroup
 from kvplan.cli.parameters import Debug
 from kvplan.cli.plain import PlainCommand
@@ -31,6 +45,7 @@ for command in (
     curve.curve,
     host.host,
     check.check,
+    verify.verify,
     buffers.buffers,
     models.models,
     gpus.gpus,

@@ -136,9 +136,12 @@ def takes_deployment(command: Command) -> Command:
     return command
 
 
-def deployment(given: Mapping[str, Given]) -> Deployment:
-    """The one deployment that the options describe. Raises InputError with every bad option."""
-    return deployments({name: (text,) for name, text in given.items()})[0]
+def deployment(given: Mapping[str, Given], under: Mapping[str, object] | None = None) -> Deployment:
+    """The one deployment that the options describe. Raises InputError with every bad option.
+
+    `under`: fields that hold where no option sets them, from a launch line or a log.
+    """
+    return deployments({name: (text,) for name, text in given.items()}, under)[0]
 
 
 def lists(given: Mapping[str, Given]) -> dict[str, Sequence[Given]]:
@@ -146,16 +149,23 @@ def lists(given: Mapping[str, Given]) -> dict[str, Sequence[Given]]:
     return {name: text.split(",") if isinstance(text, str) else (text,) for name, text in given.items()}
 
 
-def deployments(given: Mapping[str, Sequence[Given]]) -> tuple[Deployment, ...]:
-    """Every combination of the values. Raises InputError with every bad value."""
+def deployments(
+    given: Mapping[str, Sequence[Given]], under: Mapping[str, object] | None = None
+) -> tuple[Deployment, ...]:
+    """Every combination of the values, over the fields of `under`. Raises InputError with every bad value."""
     problems: list[Problem] = []
     values = {name: _parsed(name, texts, problems) for name, texts in given.items()}
     if problems:
         raise InputError(problems)
-    asked = {name: options for name, options in values.items() if options != [None]}
+    asked = {name: options for name, options in values.items() if not _is_unset(options)}
     combinations = itertools.product(*asked.values())
-    options = (on_gpus(dict(zip(asked, each, strict=True))) for each in combinations)
+    options = (on_gpus({**(under or {}), **dict(zip(asked, each, strict=True))}) for each in combinations)
     return tuple(dict.fromkeys(Deployment(**each) for each in options))
+
+
+def _is_unset(options: Sequence[object]) -> bool:
+    """Nothing given, or a switch that is not (0 is a value, and a wrong one)."""
+    return len(options) == 1 and (options[0] is None or options[0] is False)
 
 
 def _parsed(name: str, texts: Sequence[Given], problems: list[Problem]) -> list[Any]:

@@ -27,9 +27,14 @@ def run_size(
     output: str | None,
     source: str | None,
     changes: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> None:
-    """Plan, show, and raise RefusedError where the answer to what was asked is no."""
+    """Plan, show, and raise RefusedError where the answer to what was asked is no.
+
+    `notes` are shown with the plan's own warnings.
+    """
     made, unfit = sized(changed(load(model, source=source, on_fetch=spinner), changes), asked)
+    made = replace(made, warnings=(*made.warnings, *notes))
     show(of_plan(made), chosen, output)
     if unfit is not None:
         raise unfit

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from kvplan.cli.launching import LaunchedModel, LaunchLine, model_of, read_launch
 from kvplan.cli.options import Given, deployment, takes_deployment
 from kvplan.cli.output import check_format
-from kvplan.cli.parameters import Changes, Debug, Format, Model, Output, Source
+from kvplan.cli.parameters import Changes, Debug, Format, Output, Source
 
 
 @takes_deployment
 def size(
-    model: Model,
+    model: LaunchedModel = None,
+    launch: LaunchLine = None,
     output_format: Format = "table",
     output: Output = None,
     source: Source = None,
@@ -22,7 +24,12 @@ def size(
     What a token and a request cost, and with a budget how many fit, by the rules of SGLang. Sizes are
     given as 60GiB (2^30) or 80GB (10^9), token counts as 100k (100,000) or 100Ki (102,400).
     """
-    asked, chosen = deployment(options), check_format(output_format)
+    line = None if launch is None else read_launch(launch)
+    asked = deployment(options, None if line is None else line.settings)
+    chosen, reference = check_format(output_format), model_of(model, line)
     from kvplan.cli.runs import run_size  # noqa: PLC0415 - help and usage errors need none of it
 
-    run_size(model, asked, chosen=chosen, output=output, source=source, changes=changes or ())
+    notes = () if line is None else line.warnings(asked)
+    run_size(
+        reference, asked, chosen=chosen, output=output, source=source, changes=changes or (), notes=notes
+    )

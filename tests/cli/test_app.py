@@ -36,7 +36,9 @@ def test_help_fits_80_columns_and_names_the_commands() -> None:
     result = run("--help")
     lines = result.stdout.splitlines()
     commands = [line.split()[0] for line in lines[lines.index("Commands:") + 1 :]]
-    assert commands == ("size compare fit explain curve host check buffers models gpus export schema".split())
+    assert commands == (
+        "size compare fit explain curve host check verify buffers models gpus export schema".split()
+    )
     assert max(map(len, lines)) <= 80
     assert result.stderr == ""
 
