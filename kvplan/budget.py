@@ -200,7 +200,7 @@ def _slack(settings: Settings, before: int) -> int:
 
 
 def _reserve(settings: Settings) -> int:
-    return settings.rules.multimodal_reserve_mib * MIB if settings.model.multimodal else 0
+    return settings.multimodal_reserve_mib * MIB
 
 
 def _available(settings: Settings, before: int, after: int) -> int:

@@ -111,8 +111,8 @@ def _profiled_gib(settings: Settings) -> float:
     if settings.rules.profile_rounds_to_float32 and deployment.tp * deployment.pp > 1:
         free = struct.unpack("f", struct.pack("f", free))[0]
     rest = free / GIB - before * (1 - settings.memory.mem_fraction_static)
-    if settings.model.multimodal and settings.rules.multimodal_reserve_mib:
-        return rest - settings.rules.multimodal_reserve_mib / 1024
+    if settings.multimodal_reserve_mib:
+        return rest - settings.multimodal_reserve_mib / 1024
     return rest
 
 

@@ -13,7 +13,7 @@ from kvplan.pools.chain import choose
 from kvplan.pools.layout import Counts, Layout, lay_out
 from kvplan.records import Capacity, Plan, PoolChoice, Request, Resolved, number
 from kvplan.remarks import assumptions, warnings
-from kvplan.sglang.model import classify, stage_of
+from kvplan.sglang.model import classify, whole_of
 from kvplan.sglang.prefill_only import refuse_prefill_only
 from kvplan.sglang.rules import rules_for
 from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings, settle
@@ -34,7 +34,7 @@ def plan(architecture: Architecture, deployment: Deployment) -> Plan:
         return budget.estimated(settings, plan)
     link, verdicts = choose(settings.model)
     stages = pipeline_stages(settings)
-    whole = stage_of(architecture.groups, architecture.loops)
+    whole = whole_of(settings.model)
     request, book = _request(settings)
     sized = size(settings, link, whole, stages) if deployment.has_budget else None
     terms = link.terms(settings, stages[0])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kvplan.hardware import find, names_generation
 from kvplan.layers import LatentAttention, SharedAttention, SlidingAttention
 from kvplan.records import Pool, Request
+from kvplan.sglang.draft_remarks import draft_remarks
 from kvplan.sglang.prefill_only import FLAG, implied_options
 from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings
 
@@ -57,6 +58,7 @@ def warnings(
     return (
         *settings.model.architecture.notes,
         *_rocm(settings),
+        *draft_remarks(settings),
         *_unused_windows(settings),
         *_shared_layers(settings),
         *_long_context(settings, request),

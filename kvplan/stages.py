@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kvplan.architecture import Architecture, state_of
 from kvplan.layers import Layer
-from kvplan.sglang.model import Stage, stage_of
+from kvplan.sglang.model import Stage, stage_of, whole_of
 from kvplan.sglang.settings import Settings
 
 
@@ -15,7 +15,7 @@ def pipeline_stages(settings: Settings) -> list[Stage]:
     """
     architecture, pp = settings.model.architecture, settings.deployment.pp
     if pp == 1 or settings.model.name in settings.rules.sized_for_all_stages:
-        return [stage_of(architecture.groups, architecture.loops)] * pp
+        return [whole_of(settings.model)] * pp
     split = settings.model.hybrid_swa and not settings.model.dsv4
     overlap = settings.rules.stages_overlap if split else 0
     return [

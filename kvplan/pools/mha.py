@@ -78,8 +78,12 @@ def engine_shape(settings: Settings) -> HeadShape | None:
 
 
 def heads_on_gpu(settings: Settings, total: int) -> int:
-    """KV heads on one GPU: decode context parallelism splits tokens, not heads, within a group."""
-    return max(1, total // (settings.attention_tp // settings.deployment.dcp))
+    """KV heads on one GPU: decode context parallelism splits tokens, not heads, within a group.
+
+    The pool of MiniMax-M3 is sized without it (pool_configurator.py, the MiniMax-sparse branch).
+    """
+    dcp = 1 if "indexed" in settings.model.architecture.kinds else settings.deployment.dcp
+    return max(1, total // (settings.attention_tp // dcp))
 
 
 def _fp4_term(settings: Settings, heads: int, head_dim: int, v_head_dim: int, layers: int) -> Term:

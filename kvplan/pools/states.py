@@ -38,7 +38,7 @@ class StatePool:
 
 def bytes_per_request(settings: Settings, stage: Stage) -> int:
     """State of one request on one GPU over all layers of the stage."""
-    return sum(state_bytes(state, settings.storage) * count for state, count in stage.states)
+    return sum(state_bytes(state, settings.state_storage) * count for state, count in stage.states)
 
 
 def reserve(settings: Settings, whole: Stage, shares: list[int], rest_gib: float) -> StatePool:

@@ -34,6 +34,9 @@ _MIXED = "MIXED_PRECISION"
 # Types whose vision part stays a plain mapping, so that its sizes are never found by attribute
 # (SGLang, configs/minimax_vl.py).
 _UNTYPED_VISION = frozenset({"minimax_m3_vl"})
+# RoPE kinds for which transformers takes the config's own length as the original one where none is named,
+# so that the length is not stretched (modeling_rope_utils.py, standardize_rope_params).
+_ROPE_FROM_LENGTH = frozenset({"llama3", "longrope", "yarn"})
 # Text types whose RoPE parameters stand per layer type, where SGLang's look-up of a factor finds none
 # (transformers, configuration_*.py).
 _ROPE_BY_LAYER_TYPE = frozenset(
@@ -50,20 +53,26 @@ def context_length(reading: Reading) -> int | None:
     Source: SGLang, utils/hf_transformers/common.py, get_context_length.
     """
     config = reading.config
-    key = config.first(*_CONTEXT_KEYS)
+    key = config.first(*_context_keys(reading))
     if key is None:
-        length = reading.optional("max_position_embeddings")
+        length = reading.optional(*_context_keys(reading))
     else:
         length = config.integer(key, most=_MAX_CONTEXT)
     scaling = config.mapping("rope_scaling") or config.mapping("rope_parameters")
     if length is None or scaling is None or reading.model_type in _ROPE_BY_LAYER_TYPE:
         return length
-    if "original_max_position_embeddings" in scaling or "llama3" in (
-        scaling.get("rope_type"),
-        scaling.get("type"),
-    ):
+    kind = scaling.get("rope_type") or scaling.get("type")
+    if "original_max_position_embeddings" in scaling or kind in _ROPE_FROM_LENGTH:
         return length
     return int(scaling.number("factor", default=1.0) * length)
+
+
+def _context_keys(reading: Reading) -> tuple[str, ...]:
+    """The names up to the first for which the config class has a value of its own."""
+    for index, key in enumerate(_CONTEXT_KEYS):
+        if key in reading.class_defaults and key != "max_position_embeddings":
+            return _CONTEXT_KEYS[: index + 1]
+    return _CONTEXT_KEYS
 
 
 def dtype(reading: Reading) -> str | None:
@@ -80,21 +89,24 @@ def dtype(reading: Reading) -> str | None:
 
 
 def vision(reading: Reading) -> Vision | None:
-    """Size of the vision tower, None without one; Kimi-K3 names it vt_*, and V4.1 has no such part."""
+    """Size of the vision tower, None without one; Kimi-K3 names it vt_*, and V4.1 has no such part.
+
+    A config without vision_config gets the tower that its class builds by itself.
+    """
     config = reading.outer.mapping("vision_config")
-    if config is None or reading.outer.get("model_type") == "deepseek_v41":
+    defaults = reading.vision_defaults
+    if reading.outer.get("model_type") == "deepseek_v41" or (config is None and defaults is None):
         return None
     if reading.outer.get("model_type") in _UNTYPED_VISION:
         return Vision()
-    defaults = reading.vision_defaults or {}
     return Vision(
-        layers=_vision_size(config, defaults, "num_hidden_layers", "vt_num_hidden_layers"),
-        hidden_size=_vision_size(config, defaults, "hidden_size", "vt_hidden_size"),
+        layers=_vision_size(config, defaults or {}, "num_hidden_layers", "vt_num_hidden_layers"),
+        hidden_size=_vision_size(config, defaults or {}, "hidden_size", "vt_hidden_size"),
     )
 
 
-def _vision_size(config: Config, defaults: Mapping[str, int], *keys: str) -> int | None:
-    size = config.optional_integer(*keys, least=0)
+def _vision_size(config: Config | None, defaults: Mapping[str, int], *keys: str) -> int | None:
+    size = None if config is None else config.optional_integer(*keys, least=0)
     return defaults.get(keys[0]) if size is None else size
 
 
@@ -175,5 +187,6 @@ def fused_qkv_tp(reading: Reading) -> int | None:
 
 def attention_sinks(reading: Reading) -> bool:
     """Learned sinks, by the flags that configs carry."""
-    flags = ("add_swa_attention_sink_bias", "add_full_attention_sink_bias", "learnable_sink")
-    return any(reading.config.flag(flag) for flag in flags)
+    flags = ("add_swa_attention_sink_bias", "add_full_attention_sink_bias")
+    learned = reading.config.flag("learnable_sink", default=reading.model_type == "hy_v4")
+    return learned or any(reading.config.flag(flag) for flag in flags)

@@ -10,7 +10,7 @@ from kvplan.config import Config
 from kvplan.layers import CompressedAttention
 from kvplan.readers import facts
 from kvplan.readers.deepseek_v4 import mtp_ratios
-from kvplan.readers.families import NOT_DECODERS, READERS
+from kvplan.readers.families import DRAFT_ENDINGS, NOT_DECODERS, NOT_PLANNED, READERS
 from kvplan.readers.parameters import read_parameters
 from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, Reading, text_type_of
 
@@ -71,7 +71,13 @@ def _class_name(config: Config) -> str | None:
 
 def _refuse(config: Config, name: str | None) -> None:
     kind = NOT_DECODERS.get(config.text("model_type") or "")
-    if kind is not None:
+    if name in NOT_PLANNED:
+        config.problem("architectures", f"{name} is not planned: {NOT_PLANNED[name]}", _DECLARE)
+    elif name is not None and name.endswith(DRAFT_ENDINGS):
+        config.problem(
+            "architectures", f"{name} is a draft model", "plan its target with --speculative-algorithm"
+        )
+    elif kind is not None:
         config.problem("architectures", f"{name} is {kind}: it decodes nothing and keeps no KV cache")
     elif name is None:
         config.problem("architectures", "is missing, so the model class is unknown", _DECLARE)
@@ -104,7 +110,7 @@ def _loops(reading: Reading) -> int:
     if reading.architecture == "IQuestLoopCoderForCausalLM":
         return reading.config.integer("loop_num", default=1)
     if reading.architecture.startswith("Nanbeige"):
-        return reading.config.integer("num_loops", default=1)
+        return reading.integer("num_loops")
     return 1
 
 

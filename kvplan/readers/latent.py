@@ -8,6 +8,9 @@ from kvplan.layers import LatentAttention, Layer
 from kvplan.readers.reading import Reading
 from kvplan.readers.standard import read_standard
 
+# Every fourth layer has an indexer of its own where indexer_types is missing (SGLang, configs/hy_v4.py).
+_HY_V4_GROUP = 4
+
 
 def read_latent(reading: Reading) -> list[Layer]:
     """One latent per token and layer; an indexer where index_topk is set."""
@@ -56,6 +59,8 @@ def _reuses_topk(reading: Reading, layer: int) -> bool:
     types = config.items("indexer_types", str)
     if types is not None:
         return layer < len(types) and types[layer] == "shared"
+    if reading.model_type == "hy_v4":
+        return layer > 0 and (layer - 1) % _HY_V4_GROUP != 0
     factor = config.integer("cli_factor", default=1)
     if factor > 1:
         return layer % factor != 0

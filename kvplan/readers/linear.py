@@ -13,7 +13,13 @@ from kvplan.layers import (
 )
 from kvplan.readers.latent import latent_attention, with_index
 from kvplan.readers.reading import Reading
+from kvplan.readers.standard import read_standard
 
+# Names of MiniCPM-SALA's mixers, and whether each is lightning attention.
+_MIXERS = {
+    **dict.fromkeys(("minicpm4", "minicpm", "standard", "attention", "attn"), False),
+    **dict.fromkeys(("lightning", "lightning_attn", "lightning-attn"), True),
+}
 STATE_DTYPES = ("float32", "bfloat16", "float16")
 
 
@@ -25,11 +31,8 @@ def state_dtype(reading: Reading) -> str:
     return named or "float32"
 
 
-def read_gated_delta_net(reading: Reading) -> list[Layer]:
-    """Qwen3-Next and Qwen3.5: layer_types, or every full_attention_interval-th layer is full."""
-    config = reading.config
-    full = reading.attention()
-    linear = GatedDeltaNet(
+def _gated_delta_net(reading: Reading) -> GatedDeltaNet:
+    return GatedDeltaNet(
         k_heads=reading.integer("linear_num_key_heads"),
         v_heads=reading.integer("linear_num_value_heads"),
         k_head_dim=reading.integer("linear_key_head_dim"),
@@ -37,13 +40,47 @@ def read_gated_delta_net(reading: Reading) -> list[Layer]:
         conv_kernel=reading.integer("linear_conv_kernel_dim"),
         state_dtype=state_dtype(reading),
     )
+
+
+def read_gated_delta_net(reading: Reading) -> list[Layer]:
+    """Qwen3-Next and Qwen3.5: layer_types, or every full_attention_interval-th layer is full."""
+    config = reading.config
+    full, linear = reading.attention(), _gated_delta_net(reading)
     named = reading.layer_types({"linear_attention": linear, "full_attention": full})
+    interval = config.optional_integer("full_attention_interval")
+    if interval is None:
+        if named is None:
+            config.problem("full_attention_interval", "is missing, and layer_types too")
+        return named or []
+    placed: list[Layer] = [full if (index + 1) % interval == 0 else linear for index in range(reading.layers)]
+    if named is not None and named != placed:
+        config.problem(
+            "layer_types",
+            f"does not have a full layer at every {interval}th place, as full_attention_interval says",
+            "SGLang goes by full_attention_interval alone",
+        )
+    return placed
+
+
+def read_gigachat(reading: Reading) -> list[Layer]:
+    """GigaChat-3.5: MLA, and gated delta nets by layer_types or outside full_attention_layers.
+
+    Source: SGLang 0.5.23, configs/gigachat35.py.
+    """
+    latent = latent_attention(reading)
+    linear = _gated_delta_net(reading)
+    kinds: dict[str, Layer] = {
+        "linear_attention": linear,
+        "attention": latent,
+        "full_attention": latent,
+    }
+    named = reading.layer_types(kinds)
     if named is not None:
         return named
-    interval = config.integer("full_attention_interval", default=4)
-    if "full_attention_interval" not in config:
-        reading.assume("full_attention_interval 4: the config names neither it nor layer_types")
-    return [full if (index + 1) % interval == 0 else linear for index in range(reading.layers)]
+    full = reading.config.items("full_attention_layers", int)
+    if full is None:
+        reading.config.problem("layer_types", "is missing", "or full_attention_layers")
+    return [latent if index in (full or ()) else linear for index in range(reading.layers)]
 
 
 def read_kimi_delta(reading: Reading) -> list[Layer]:
@@ -82,6 +119,38 @@ def read_lightning(reading: Reading) -> list[Layer]:
         reading.config.problem("attn_type_list", "is missing")
         return []
     return [full if kind == 1 else lightning for kind in kinds]
+
+
+def read_minicpm_sala(reading: Reading) -> list[Layer]:
+    """MiniCPM-SALA: mixer_types, repeated over the layers (SGLang 0.5.23, configs/minicpm.py)."""
+    config = reading.config
+    if config.get("sparse_config") is not None:
+        config.problem("sparse_config", "sparse attention has a cache design that kvplan does not have")
+    full = reading.attention()
+    heads = config.optional_integer("lightning_nkv") or full.kv_heads
+    lightning = LightningAttention(
+        heads=heads, head_dim=config.optional_integer("lightning_head_dim") or full.head_dim
+    )
+    names = config.items("mixer_types", str) or ["minicpm4"]
+    unknown = sorted(set(names) - set(_MIXERS))
+    if unknown:
+        config.problem("mixer_types", f"unknown mixer {unknown[0]!r}", f"known: {', '.join(_MIXERS)}")
+        return []
+    return [lightning if _MIXERS[names[i % len(names)]] else full for i in range(reading.layers)]
+
+
+def read_minicpm(reading: Reading) -> list[Layer]:
+    """MiniCPM: plain attention, or the mixers of MiniCPM-SALA where the config names them."""
+    hybrid = reading.config.get("mixer_types") is not None
+    return read_minicpm_sala(reading) if hybrid else read_standard(reading)
+
+
+def read_bailing_linear(reading: Reading) -> list[Layer]:
+    """Ring-linear: the last layer of each group has KV heads, the others are lightning attention."""
+    full = reading.attention()
+    state = LightningAttention(heads=reading.heads, head_dim=full.head_dim)
+    group = reading.config.integer("layer_group_size")
+    return [full if (index + 1) % group == 0 else state for index in range(reading.layers)]
 
 
 def read_bailing_hybrid(reading: Reading) -> list[Layer]:

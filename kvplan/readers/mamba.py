@@ -20,7 +20,7 @@ def read_nemotron_h(reading: Reading) -> list[Layer]:
         heads=reading.integer("mamba_num_heads"),
         head_dim=reading.integer("mamba_head_dim"),
         state_size=reading.integer("ssm_state_size"),
-        groups=reading.integer("n_groups", "mamba_n_groups"),
+        groups=reading.integer("n_groups"),
         conv_kernel=reading.integer("conv_kernel"),
         state_dtype=state_dtype(reading),
     )
@@ -49,6 +49,19 @@ def read_nemotron_h(reading: Reading) -> list[Layer]:
     return _whole(reading, [letters[letter] for letter in pattern], "hybrid_override_pattern")
 
 
+# What block_configs may not change per layer, since the engine sizes all layers alike.
+_SHAPE_KEYS = ("num_key_value_heads", "head_dim", "mamba_num_heads", "mamba_head_dim", "ssm_state_size")
+
+
+def read_nemotron_puzzle(reading: Reading) -> list[Layer]:
+    """Nemotron-H pruned layer by layer: block_configs change experts, not the shape of caches."""
+    for block in reading.config.mappings("block_configs"):
+        for key in _SHAPE_KEYS:
+            if key in block and block.get(key) != reading.config.get(key):
+                block.problem(key, "differs from that of the whole model, by which SGLang sizes every layer")
+    return read_nemotron_h(reading)
+
+
 def _whole(reading: Reading, layers: list[Layer], key: str) -> list[Layer]:
     if reading.config.first("num_hidden_layers") is not None and len(layers) != reading.layers:
         reading.config.problem(key, f"has {len(layers)} entries for {reading.layers} layers")
@@ -61,10 +74,10 @@ def read_falcon_h1(reading: Reading) -> list[Layer]:
     return [layer] * reading.layers
 
 
-def _mamba2(reading: Reading) -> Mamba2:
+def _mamba2(reading: Reading, *, default_head_dim: int | None = None) -> Mamba2:
     heads = reading.integer("mamba_n_heads")
-    head_dim = reading.config.get("mamba_d_head")
-    inner = reading.config.optional_integer("mamba_d_ssm")
+    head_dim = reading.config.get("mamba_d_head") or default_head_dim
+    inner = reading.optional("mamba_d_ssm")
     if inner is None:
         inner = reading.hidden * reading.config.integer("mamba_expand", default=2)
     if not isinstance(head_dim, int):
@@ -85,7 +98,15 @@ def _mamba2(reading: Reading) -> Mamba2:
 
 def read_granite_hybrid(reading: Reading) -> list[Layer]:
     """Granite-4: `mamba` and `attention` by layer_types or layers_block_type."""
-    named: Mapping[str, Layer] = {"mamba": _mamba2(reading), "attention": reading.attention()}
+    if isinstance(reading.config.get("mamba_d_head"), str):
+        reading.config.problem(
+            "mamba_d_head", "'auto' is not computed for Granite-4", "hidden x expand / heads"
+        )
+    head_dim = reading.optional("mamba_d_head") if reading.config.get("mamba_d_head") is None else None
+    named: Mapping[str, Layer] = {
+        "mamba": _mamba2(reading, default_head_dim=head_dim),
+        "attention": reading.attention(),
+    }
     for key in ("layer_types", "layers_block_type"):
         layers = reading.layer_types(named, key=key)
         if layers is not None:
@@ -122,7 +143,8 @@ def read_mamba1(reading: Reading) -> list[Layer]:
 
 
 def read_mamba2(reading: Reading) -> list[Layer]:
-    """Mamba-2: state alone."""
+    """Mamba-2: state alone; the engine reads intermediate_size, which transformers derives."""
+    reading.config.integer("intermediate_size")
     layer = Mamba2(
         heads=reading.integer("num_heads"),
         head_dim=reading.integer("head_dim"),
@@ -138,10 +160,12 @@ def read_short_conv(reading: Reading) -> list[Layer]:
     conv = ShortConv(dim=reading.hidden, conv_kernel=reading.integer("conv_L_cache"))
     attention = reading.attention()
     named = reading.layer_types({"conv": conv, "full_attention": attention})
-    if named is not None:
-        return named
-    places = reading.config.items("full_attn_idxs", int)
-    if places is None:
-        reading.config.problem("layer_types", "is missing", "or full_attn_idxs")
-        return []
-    return [attention if index in places else conv for index in range(reading.layers)]
+    if named is None:
+        places = reading.config.items("full_attn_idxs", int)
+        if places is None:
+            reading.config.problem("layer_types", "is missing", "or full_attn_idxs")
+            return []
+        named = [attention if index in places else conv for index in range(reading.layers)]
+    if conv not in named:
+        reading.config.problem("layer_types", "has no conv layer, which every LFM2 model has")
+    return named

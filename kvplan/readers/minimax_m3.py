@@ -5,9 +5,15 @@ from __future__ import annotations
 from kvplan.layers import IndexedAttention, Layer
 from kvplan.readers.reading import Reading
 
+# model_overrides/minimax_m3.py: checkpoints that run the native NVFP4 stack.
+_NATIVE_NVFP4 = "nvfp4-pack-quantized"
+
 
 def read_minimax_m3(reading: Reading) -> list[Layer]:
     """sparse_attention_config: which layers are sparse, and which of these keep index keys alone."""
+    quantization = reading.outer.mapping("quantization_config")
+    if quantization is not None and quantization.get("moe_quant_format") == _NATIVE_NVFP4:
+        quantization.problem("moe_quant_format", "packs KV rows in a layout that kvplan does not have")
     full = reading.attention()
     sparse = reading.config.mapping("sparse_attention_config")
     if sparse is None:

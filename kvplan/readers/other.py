@@ -18,7 +18,10 @@ def read_deci(reading: Reading) -> list[Layer]:
         attention = block.mapping("attention")
         if attention is None:
             block.problem("attention", "is missing")
-        elif attention.flag("no_op") or attention.flag("replace_with_linear"):
+        elif attention.flag("no_op"):
+            layers.append(NoCache())
+        elif attention.flag("replace_with_linear"):
+            attention.integer("n_heads_in_group")  # SGLang counts heads even where there are none
             layers.append(NoCache())
         else:
             group = attention.integer("n_heads_in_group")

@@ -58,18 +58,29 @@ class Reading:
 
     @property
     def vision_defaults(self) -> Mapping[str, int] | None:
-        """What the class of the vision part uses where a key is missing, None for a class without one."""
-        vision = self.outer.mapping("vision_config")
-        own = vision.get("model_type") if vision is not None else None
+        """What the class of the vision part uses where a key is missing.
+
+        None for a class without one, and where the config has no such part and its class builds none.
+        """
+        vision, outer = self.outer.mapping("vision_config"), self.outer.get("model_type")
         tables = _class_defaults()
-        found = tables["vision_parts"].get(own) or tables["vision"].get(self.outer.get("model_type"))
+        if vision is None and outer not in tables["vision_built"]:
+            return None
+        own = vision.get("model_type") if vision is not None else None
+        found = tables["vision_parts"].get(own) or tables["vision"].get(outer)
         return dict(found) if found is not None else None
 
     @property
     def class_defaults(self) -> Mapping[str, int]:
-        """What the config class of the text part uses where a key is missing."""
-        found: Mapping[str, int] = _class_defaults()["defaults"].get(self.model_type, {})
-        return found
+        """What the config class of the text part uses where a key is missing.
+
+        Some multimodal classes bring a class of their own for the text that they nest.
+        """
+        tables = _class_defaults()
+        outer = self.outer.get("model_type") if self.config is not self.outer else None
+        known = tables["defaults"]
+        found: Mapping[str, int] | None = tables["nested"].get(outer, known.get(self.model_type))
+        return found if found is not None else known.get(tables["text_types"].get(outer), {})
 
     def integer(self, *keys: str, least: int = 1) -> int:
         """A whole number, or the config class's default where none of the keys is there."""
@@ -154,11 +165,11 @@ class Reading:
 
     def layer_types(self, known: Mapping[str, Layer], *, key: str = "layer_types") -> list[Layer] | None:
         """Layers by a list of names, or None where the config has no such list."""
-        names: Sequence[str] | None = self.config.items(key, str, at_least=self.layers)
+        names: Sequence[str] | None = self.config.items(key, str, length=self.layers)
         if names is None:
             return None
         unknown = sorted(set(names) - set(known))
         if unknown:
             self.config.problem(key, f"unknown layer type {unknown[0]!r}", f"known: {', '.join(known)}")
             return None
-        return [known[name] for name in names[: self.layers]]
+        return [known[name] for name in names]

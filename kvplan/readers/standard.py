@@ -2,47 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kvplan.layers import FullAttention, Layer, SharedAttention, SlidingAttention
 from kvplan.readers.reading import Reading
+from kvplan.readers.schedule import WINDOW_KEYS, has_schedule, slides
 
 # Keys that tell of a cache design which plain attention does not have. A config that sets one is not
 # priced by the standard formula, whatever its class is called.
-FOREIGN_KEYS = (
-    "kv_lora_rank",
-    "compress_ratios",
-    "index_topk",
-    "linear_attn_config",
-    "linear_num_key_heads",
-    "mamba_d_state",
-    "mamba_num_heads",
-    "ssm_state_size",
-    "state_size",
-    "conv_L_cache",
-    "hybrid_override_pattern",
-    "layers_block_type",
-    "sparse_attention_config",
-    "attn_layer_period",
+FOREIGN_KEYS = tuple(
+    """
+    attn_layer_period block_configs cca compress_ratios conv_L_cache efficient_attention_config
+    full_attention_interval full_attention_layers full_attn_idxs H_cycles hybrid_override_pattern
+    index_head_dim index_topk indexer_n_heads indexer_types kv_lora_rank kv_source_layer_ids
+    layer_group_size layers_block_type lightning_nh linear_attention_type linear_attn_config
+    linear_key_head_dim linear_num_key_heads linear_num_value_heads local_layer_ids mamba_d_ssm
+    mamba_d_state mamba_n_heads mamba_num_heads mixer_types qk_nope_head_dim short_conv_kernel_size
+    sparse_attention_config sparse_config ssm_cfg ssm_state_size state_size swa_kv_lora_rank use_sconv
+    """.split()
 )
-_WINDOW_KEYS = ("sliding_window", "sliding_window_size", "attention_chunk_size")
-# Every p-th layer is full where the config gives no list (transformers, configuration_*.py).
-_PATTERNS = {
-    "gemma2": 2,
-    "gpt_oss": 2,
-    "gemma3_text": 6,
-    "cohere2": 4,
-    "cohere2_moe": 4,
-    "exaone4": 4,
-    "exaone_moe": 4,
-    "olmo3": 4,
-    "afmoe": 4,
-    "llama4_text": 4,
-}
-# Classes that slide over every layer once a window is set.
-_WINDOW_ON_ALL = frozenset({"mistral", "mixtral", "phi3", "phimoe", "starcoder2", "ministral", "phi3_v"})
-_KINDS_OF_WINDOW = ("sliding_attention", "chunked_attention", "local_attention", "sliding")
-_KINDS_OF_FULL = ("full_attention", "global_attention", "full", "attention")
+# Keys by which the engine multiplies the layers of any class (model_runner_components/layer_setup.py).
+_LOOP_KEYS = ("loop_num", "num_loops")
+_LOOPED = ("IQuestLoopCoderForCausalLM", "NanbeigeForCausalLM")
+# Gemma-4 texts whose num_global_key_value_heads counts without attention_k_eq_v (transformers,
+# configuration_gemma4.py, __post_init__).
+_ALWAYS_OWN_GLOBAL_HEADS = frozenset({"diffusion_gemma_text"})
 
 
 def refuse_foreign(reading: Reading) -> None:
@@ -55,6 +37,9 @@ def refuse_foreign(reading: Reading) -> None:
                 f"{reading.architecture} is read as plain attention, which has no such thing",
                 "declare the layers in a YAML of kvplan's own",
             )
+    for key in _LOOP_KEYS:
+        if config.get(key) not in (None, 1) and reading.architecture not in _LOOPED:
+            config.problem(key, f"{reading.architecture} is not read as a looped stack")
     attention = config.get("attn_type_list")
     if isinstance(attention, list) and any(kind != 1 for kind in attention):
         config.problem("attn_type_list", "has layers that are not full attention")
@@ -74,88 +59,27 @@ def windowed(reading: Reading, full: FullAttention, *, sliding: SlidingAttention
     if window is None and sliding is None:
         return _shared(reading, [full] * count)
     if sliding is None:
-        sliding = SlidingAttention(
-            kv_heads=full.kv_heads,
-            head_dim=full.head_dim,
-            v_head_dim=full.v_head_dim,
-            window=window or 1,
-        )
-    slides = _slides(reading, count)
-    return _shared(reading, [sliding if slide else full for slide in slides])
+        sliding = _own_sliding(reading, full)
+    placed = slides(reading, count)
+    if reading.model_type == "laguna" and not any(placed):
+        reading.config.problem("layer_types", "has no sliding layer, though sliding_window is set")
+    return _shared(reading, [sliding if slide else full for slide in placed])
 
 
 def _window(reading: Reading) -> int | None:
     """Tokens that a sliding layer keeps; None where the model has no windows."""
     if not reading.config.flag("use_sliding_window", default=True):
         return None
-    key = reading.config.first(*_WINDOW_KEYS)
+    key = reading.config.first(*WINDOW_KEYS)
     if key is None:
-        return reading.optional(*_WINDOW_KEYS) if reading.model_type in _PATTERNS else None
+        return reading.optional(*WINDOW_KEYS) if has_schedule(reading) else None
     value = reading.config.integer(key, least=-1)
     return value if value > 0 else None
 
 
-def _slides(reading: Reading, count: int) -> list[bool]:
-    config = reading.config
-    names = config.items("layer_types", str, at_least=count)
-    if names is not None:
-        return _by_names(reading, names[:count])
-    for key in ("hybrid_layer_pattern", "sliding_window_layout"):
-        flags = config.items(key, int, at_least=count)
-        if flags is not None:
-            return [flag == 1 for flag in flags[:count]]
-    if reading.model_type == "llama4_text":
-        return _llama4(reading, count)
-    pattern = _pattern(reading)
-    if pattern is not None:
-        return [(index + 1) % pattern != 0 for index in range(count)]
-    return _by_class(reading, count)
-
-
-def _by_class(reading: Reading, count: int) -> list[bool]:
-    """Where the config only sets a window: what the model class does with it."""
-    config = reading.config
-    if "use_sliding_window" in config or "max_window_layers" in config:
-        if not config.flag("use_sliding_window"):
-            return [False] * count
-        first = config.integer("max_window_layers", least=0, default=0)
-        return [index >= first for index in range(count)]
-    if reading.model_type not in _WINDOW_ON_ALL:
-        key = config.first(*_WINDOW_KEYS)
-        reading.notes.append(f"{key} is set, but nothing says which layers use it: all are taken as full")
-    return [reading.model_type in _WINDOW_ON_ALL] * count
-
-
-def _by_names(reading: Reading, names: Sequence[str]) -> list[bool]:
-    unknown = sorted(set(names) - set(_KINDS_OF_FULL) - set(_KINDS_OF_WINDOW))
-    if unknown:
-        known = ", ".join((*_KINDS_OF_FULL, *_KINDS_OF_WINDOW))
-        reading.config.problem("layer_types", f"unknown layer type {unknown[0]!r}", f"known: {known}")
-    return [name in _KINDS_OF_WINDOW for name in names]
-
-
-def _llama4(reading: Reading, count: int) -> list[bool]:
-    # NoPE layers see everything, RoPE layers a chunk (transformers, Llama4TextConfig).
-    rope = reading.config.items("no_rope_layers", int)
-    if rope and len(rope) == count:
-        return [flag == 1 for flag in rope]
-    return [(index + 1) % 4 != 0 for index in range(count)]
-
-
-def _pattern(reading: Reading) -> int | None:
-    config = reading.config
-    key = config.first("sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers")
-    if key is None:
-        return _PATTERNS.get(reading.model_type)
-    value = config.get(key)
-    if isinstance(value, str) and value and set(value) <= {"L", "G"}:
-        return value.index("G") + 1 if "G" in value else None
-    return config.integer(key)
-
-
 def _shared(reading: Reading, layers: list[Layer]) -> list[Layer]:
     """Layers that read an earlier layer's K and V: Gemma's tail, Hunyuan's groups."""
-    tail = reading.config.integer("num_kv_shared_layers", least=0, default=0)
+    tail = reading.optional("num_kv_shared_layers", least=0)
     if tail:
         first = len(layers) - tail
         if first <= 0:
@@ -179,32 +103,42 @@ def share(layer: Layer) -> Layer:
 
 def read_own_windows(reading: Reading) -> list[Layer]:
     """Full and sliding layers with head shapes of their own (MiMo-V2: swa_*; Step-3.5)."""
-    config = reading.config
     full = reading.attention()
+    return windowed(reading, full, sliding=_own_sliding(reading, full))
+
+
+def _own_sliding(reading: Reading, full: FullAttention) -> SlidingAttention:
+    """The shape of sliding layers: that of full ones where no key says otherwise."""
+    config = reading.config
     head_dim = config.optional_integer("swa_head_dim") or full.head_dim
     other = config.mapping("attention_other_setting")
     kv_heads = config.optional_integer("swa_num_key_value_heads")
     if kv_heads is None and other is not None:
         kv_heads = other.optional_integer("num_attention_groups")
-    sliding = SlidingAttention(
+    return SlidingAttention(
         kv_heads=kv_heads or full.kv_heads,
         head_dim=head_dim,
-        v_head_dim=config.optional_integer("swa_v_head_dim") or _value_dim(full, head_dim),
+        v_head_dim=_sliding_value_dim(reading, full, head_dim),
         window=_window(reading) or 1,
     )
-    return windowed(reading, full, sliding=sliding)
 
 
-def _value_dim(full: FullAttention, head_dim: int) -> int:
-    return full.v_head_dim if head_dim == full.head_dim else head_dim
+def _sliding_value_dim(reading: Reading, full: FullAttention, head_dim: int) -> int:
+    """swa_v_head_dim; where it is missing, SGLang takes the sliding head's own width, whatever V's is."""
+    declared = reading.config.optional_integer("swa_v_head_dim")
+    if declared is None and full.v_head_dim != full.head_dim:
+        reading.assume(f"swa_v_head_dim {head_dim}: the config leaves it out")
+    return declared or head_dim
 
 
 def read_gemma4(reading: Reading) -> list[Layer]:
     """Gemma-4: global layers have wider and fewer heads than sliding ones, the tail shares."""
     config = reading.config
     local = reading.attention()
-    wide = config.optional_integer("global_head_dim") or local.head_dim
-    kv_heads = config.optional_integer("num_global_key_value_heads") or local.kv_heads
+    wide = reading.optional("global_head_dim") or local.head_dim
+    kv_heads = local.kv_heads
+    if config.flag("attention_k_eq_v", default=reading.model_type in _ALWAYS_OWN_GLOBAL_HEADS):
+        kv_heads = config.optional_integer("num_global_key_value_heads") or kv_heads
     full = FullAttention(kv_heads=kv_heads, head_dim=wide, v_head_dim=wide)
     window = reading.integer("sliding_window")
     sliding = SlidingAttention(

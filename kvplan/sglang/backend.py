@@ -6,8 +6,16 @@ from kvplan.deployment import Deployment
 from kvplan.errors import refused
 from kvplan.hardware import Gpu
 from kvplan.layers import LatentAttention
-from kvplan.sglang.backend_defaults import PAGED_STATE_HYBRIDS
+from kvplan.sglang.backend_defaults import (
+    EXAONE_WINDOWS,
+    FA3_SINCE_AMPERE,
+    NEMOTRON_H,
+    PAGED_STATE_HYBRIDS,
+    STATES_DECIDE,
+)
+from kvplan.sglang.families import RADIX_STATE_0_5_12
 from kvplan.sglang.model import EngineModel
+from kvplan.sglang.qwen3_vl import DECODE_BACKEND, large_hopper_qwen3_vl
 from kvplan.sglang.rules import Rules
 from kvplan.sglang.state_cache import StateCache
 
@@ -17,6 +25,8 @@ DSV4_PAGE = 256
 # _mla_backend_page_constraints and _fa4_page_constraint).
 KERNEL_PAGE = 64
 FA4_PAGE = 128
+# server_args.py (0.5.12); later versions have no such backend.
+CUTLASS_PAGE = 128
 TRTLLM_MLA_PAGES = (32, 64)
 # Blocks of the sparse index (model_overrides/minimax_m3.py).
 MINIMAX_M3 = frozenset({"MiniMaxM3SparseForCausalLM", "MiniMaxM3SparseForConditionalGeneration"})
@@ -32,6 +42,8 @@ def attention_backends(
     chosen = deployment.attention_backend or _default(model, deployment, gpu, rules, states)
     if chosen == "fa3" and deployment.kv_cache_dtype == "fp8_e5m2":
         chosen = "triton"  # FlashAttention 3 reads e4m3 only
+    if deployment.attention_backend is None and large_hopper_qwen3_vl(model, gpu, rules):
+        return chosen, DECODE_BACKEND
     return chosen, chosen
 
 
@@ -53,11 +65,28 @@ def _nvfp4_prefill(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: 
 def _preferred(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules) -> str | None:
     """The model class's own preference on this GPU."""
     preferred = rules.backends.get(model.name)
-    if preferred is None:
+    if rules.extra_buffer_strategy and model.name in NEMOTRON_H:
+        return _nemotron(deployment, gpu)
+    if rules.extra_buffer_strategy and model.name in EXAONE_WINDOWS and "sliding" in model.architecture.kinds:
+        preferred = FA3_SINCE_AMPERE
+    if preferred is None or (model.name in STATES_DECIDE and not model.has_state):
         return None
     if model.name in MINIMAX_M3 and gpu.is_sm100 and deployment.kv_cache_dtype == "fp8_e4m3":
         return "trtllm_mha"  # the backend of its FP8 attention GEMMs
-    return preferred.hopper if gpu.is_hopper else preferred.sm100 if gpu.is_sm100 else preferred.other
+    if gpu.is_hopper:
+        return preferred.hopper
+    if gpu.is_sm100:
+        return preferred.sm100
+    return (preferred.sm120 if gpu.is_blackwell else None) or preferred.other
+
+
+def _nemotron(deployment: Deployment, gpu: Gpu) -> str | None:
+    # model_overrides/nemotron_h.py: drafts run on triton where trtllm_mha can't verify them.
+    if deployment.speculative_algorithm is None:
+        return "trtllm_mha" if gpu.is_sm100 else None
+    if gpu.is_sm100 and deployment.speculative_eagle_topk in (None, 1):
+        return "trtllm_mha"
+    return "triton" if gpu.is_blackwell else None
 
 
 def _default(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules, states: StateCache) -> str:
@@ -118,12 +147,19 @@ def page_size(
     if _page_follows_state(model, deployment, gpu, rules):
         return KERNEL_PAGE if backend == "trtllm_mha" else 1
     asked = DSA_PAGE * _index_pool(model) if model.dsa else deployment.page_size
-    if asked is None and model.name in MINIMAX_M3 and (gpu.is_hopper or gpu.is_sm100):
-        asked = MINIMAX_M3_PAGE
-    if model.has_state and not rules.extra_buffer_strategy and states.radix_cache:
+    if asked is None and model.name in MINIMAX_M3:
+        asked = _index_block(model, deployment, gpu, rules)
+    if model.name in RADIX_STATE_0_5_12 and not rules.extra_buffer_strategy and states.radix_cache:
         asked = 1  # states are cached at single tokens (no_buffer)
     page = _backend_page(asked, model, deployment, backend, gpu, rules)
     return page or 1
+
+
+def _index_block(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules) -> int | None:
+    # model_overrides/minimax_m3.py: pages of one index block where the kernels of this GPU read them.
+    kernels = ("fa3",) if gpu.is_hopper else ("fa4", "trtllm_mha") if gpu.is_sm100 else ()
+    named = deployment.attention_backend or _preferred(model, deployment, gpu, rules)
+    return MINIMAX_M3_PAGE if named in kernels else None
 
 
 def _index_pool(model: EngineModel) -> int:
@@ -135,13 +171,22 @@ def _index_pool(model: EngineModel) -> int:
 def _backend_page(
     asked: int | None, model: EngineModel, deployment: Deployment, backend: str, gpu: Gpu, rules: Rules
 ) -> int | None:
-    if backend == "flashmla":
+    if backend in ("flashmla", "hpc_ops"):
         return KERNEL_PAGE
-    if backend in ("trtllm_mla", "cutedsl_mla"):
+    if backend == "cutlass_mla":
+        return CUTLASS_PAGE
+    if backend in ("trtllm_mla", "cutedsl_mla", "tokenspeed_mla"):
         return asked if asked in TRTLLM_MLA_PAGES else KERNEL_PAGE
     if backend == "trtllm_mha":
         return asked if asked in rules.trtllm_mha_pages else KERNEL_PAGE
     single_path = (deployment.speculative_eagle_topk or 0) <= 1
-    if backend == "fa4" and not model.mla and gpu.is_sm100 and single_path:
+    default = deployment.attention_backend is None
+    if (
+        backend == "fa4"
+        and not model.mla
+        and gpu.is_sm100
+        and single_path
+        and (rules.fa4_sets_page or default)
+    ):
         return FA4_PAGE
     return asked

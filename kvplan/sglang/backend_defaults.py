@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendDefault:
-    """Backend on Hopper (SM 9.x), data-centre Blackwell (SM 10.x) and everything else."""
+    """Backend on Hopper (SM 9.x), Blackwell (SM 10.x; SM 12.x where it differs) and everything else."""
 
     hopper: str | None = None
     sm100: str | None = None
+    sm120: str | None = None
     other: str | None = None
 
 
@@ -23,7 +24,7 @@ _SM100_TRITON = BackendDefault(sm100="triton")
 _SM100_FLASHINFER = BackendDefault(sm100="flashinfer")
 _SM100_TRTLLM_MLA = BackendDefault(sm100="trtllm_mla")
 _FA3_ELSE_TRITON = BackendDefault(hopper="fa3", sm100="trtllm_mha", other="triton")
-_FA3_SINCE_AMPERE = BackendDefault(hopper="fa3", sm100="trtllm_mha", other="fa3")
+FA3_SINCE_AMPERE = BackendDefault(hopper="fa3", sm100="trtllm_mha", other="fa3")
 _FA4_ELSE_TRITON = BackendDefault(hopper="fa4", sm100="fa4", other="triton")
 
 _DEEPSEEK = (
@@ -38,7 +39,7 @@ _BOTH = {
     "GptOssForCausalLM": _FA3_ELSE_TRITON,
     "Llama4ForConditionalGeneration": _FA3_ELSE_TRITON,
     "Llama4ForCausalLM": _FA3_ELSE_TRITON,
-    "Olmo2ForCausalLM": _FA3_SINCE_AMPERE,
+    "Olmo2ForCausalLM": FA3_SINCE_AMPERE,
     "FalconH1ForCausalLM": _SM100_TRITON,
     "JetNemotronForCausalLM": _SM100_TRITON,
     "JetVLMForConditionalGeneration": _SM100_TRITON,
@@ -67,7 +68,8 @@ BACKENDS_0_5_23 = {
     "Glm5NextForConditionalGeneration": _SM100_TRTLLM_MLA,
     "DiffusionGemmaForBlockDiffusion": _EVERYWHERE_TRITON,
     "EmbeddingGemma2Model": _EVERYWHERE_TRITON,
-    "BeamForCausalLM": BackendDefault(hopper="trtllm_mha", sm100="trtllm_mha"),
+    "BeamForCausalLM": BackendDefault(hopper="trtllm_mha", sm100="trtllm_mha", sm120="trtllm_mha"),
+    "IQuestQ1ForCausalLM": BackendDefault(hopper="fa3", sm100="fa3", other="fa3"),
     "GraniteMoeHybridForCausalLM": _SM100_FLASHINFER,
     "InklingForConditionalGeneration": _FA4_ELSE_TRITON,
     "KimiK3ForConditionalGeneration": _SM100_TRTLLM_MLA,
@@ -87,3 +89,9 @@ PAGED_STATE_HYBRIDS = frozenset(
     Qwen3_5ForConditionalGeneration Qwen3_5MoeForConditionalGeneration
     """.split()
 )
+
+# model_overrides/exaone.py and nemotron_h.py (0.5.23): by windows, and by speculative decoding.
+EXAONE_WINDOWS = ("Exaone4ForCausalLM", "ExaoneMoEForCausalLM", "ExaoneMoeForCausalLM")
+NEMOTRON_H = ("NemotronHForCausalLM", "NemotronHPuzzleForCausalLM", "NemotronH_Omni_Reasoning_V3")
+# model_overrides/granitemoehybrid.py: the preference counts where the model has Mamba layers.
+STATES_DECIDE = ("GraniteMoeHybridForCausalLM",)

@@ -54,7 +54,8 @@ HYBRID_SWA_0_5_23 = HYBRID_SWA_0_5_12 | frozenset(
     Gemma4UnifiedForConditionalGeneration GraniteMoeSWAForCausalLM GraniteSWAForCausalLM
     IQuestQ1ForCausalLM IQuestQ1MTP InklingForConditionalGeneration InklingForConditionalGenerationMTP
     MellumForCausalLM MuseGlimmerForCausalLM MuseGlimmerForConditionalGeneration
-    Step3p7ForConditionalGeneration UnlimitedOCRForCausalLM
+    MuseSparkForConditionalGeneration Spark2_5ForCausalLM Step3p7ForConditionalGeneration
+    UnlimitedOCRForCausalLM
     """.split()
 )
 
@@ -91,12 +92,57 @@ EXTRA_BUFFER_0_5_23 = frozenset(
 # arg_groups/overrides.py (0.5.23), _MAMBA_RADIX_CACHE_ARCHS: the strategy is resolved for these.
 RADIX_STATE_0_5_23 = EXTRA_BUFFER_0_5_23 - {"InklingForConditionalGeneration"} | frozenset(
     """
-    InternS2MobiusForConditionalGeneration JetNemotronForCausalLM JetVLMForConditionalGeneration
-    Lfm2ForCausalLM Lfm2MoeForCausalLM ZayaForCausalLM
+    GigaChat35ForCausalLM InternS2MobiusForConditionalGeneration JetNemotronForCausalLM
+    JetVLMForConditionalGeneration Lfm2ForCausalLM Lfm2MoeForCausalLM ZayaForCausalLM
+    """.split()
+)
+# server_args.py and nemotron_h_hook.py (0.5.12): classes that go through _handle_mamba_radix_cache, whose
+# radix cache keeps states at single tokens.
+RADIX_STATE_0_5_12 = frozenset(
+    """
+    BailingMoeV2_5ForCausalLM FalconH1ForCausalLM GraniteMoeHybridForCausalLM
+    InternS2PreviewForConditionalGeneration JetNemotronForCausalLM JetVLMForConditionalGeneration
+    KimiLinearForCausalLM Lfm2ForCausalLM MiniCPMV4_6ForConditionalGeneration NemotronHForCausalLM
+    Qwen3NextForCausalLM Qwen3_5ForConditionalGeneration Qwen3_5MoeForConditionalGeneration
     """.split()
 )
 # server_args.py (0.5.12), _handle_mamba_radix_cache(support_mamba_cache=False).
 NO_RADIX_0_5_12 = frozenset({"BailingMoeV2_5ForCausalLM", "KimiLinearForCausalLM"})
+
+# Of the classes with split windows, those that a schedule without sliding layers turns into plain ones.
+PLAIN_WITHOUT_WINDOWS = frozenset(
+    """
+    BeamForCausalLM LagunaForCausalLM MuseSparkForConditionalGeneration Spark2_5ForCausalLM
+    """.split()
+)
+
+# configs/model_config.py (0.5.23), uses_kda_attention: by linear_attn_config, which Ling does not have.
+KDA_BY_CONFIG = frozenset(
+    "KimiK3ForConditionalGeneration KimiK3LinearForCausalLM KimiLinearForCausalLM".split()
+)
+
+# arg_groups/speculative_hook.py (0.5.23), _handle_eagle_family: the target doubles as its own draft, and
+# without num_nextn_predict_layers all of its layers are taken for draft layers.
+SELF_DRAFTING = frozenset(
+    """
+    BailingMoeForCausalLM BailingMoeV2ForCausalLM BailingMoeV2_5ForCausalLM DeepseekV32ForCausalLM
+    DeepseekV3ForCausalLM Glm4MoeForCausalLM Glm4MoeLiteForCausalLM GlmMoeDsaForCausalLM HYV3ForCausalLM
+    HYV4ForCausalLM MistralLarge3ForCausalLM PixtralForConditionalGeneration
+    Qwen4ExpForConditionalGeneration
+    """.split()
+)
+
+# arg_groups/model_overrides/minicpm.py (0.5.23): the radix cache is off where layers keep states.
+NO_RADIX_0_5_23 = frozenset({"MiniCPMForCausalLM", "MiniCPMSALAForCausalLM"})
+
+# configs/model_config.py (0.5.23), PURE_SSM_ARCHITECTURES.
+PURE_STATE = frozenset({"FalconMambaForCausalLM", "Mamba2ForCausalLM", "MambaForCausalLM"})
+
+# configs/model_config.py, _derive_model_shapes: classes whose layers are counted once per loop.
+LOOPED = frozenset({"IQuestLoopCoderForCausalLM", "NanbeigeForCausalLM"})
+
+# utils/hf_transformers/config.py: one class under three names.
+LONGCAT = dict.fromkeys(("LongcatCausalLM", "LongcatFlashNgramForCausalLM"), "LongcatFlashForCausalLM")
 
 # Multimodal classes that serve text alone unless --enable-multimodal is given (configs/model_config.py).
 TEXT_ALONE = frozenset(

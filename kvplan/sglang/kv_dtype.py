@@ -44,7 +44,7 @@ def kv_flag(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules) 
     if model.dsv4:
         return _checked_dsv4(model, "fp8_e4m3" if flag == AUTO else flag, rules)
     if model.dsa:
-        return _checked_dsa(_dsa_default(model, gpu) if flag == AUTO else flag)
+        return _checked_dsa(model, _dsa_default(model, gpu) if flag == AUTO else flag)
     if flag != AUTO:
         return flag
     if model.name in _FP8_BY_DEFAULT:
@@ -76,8 +76,10 @@ def _dsa_default(model: EngineModel, gpu: Gpu) -> str:
     return "fp8_e4m3" if gpu.sm >= 100 and not model.architecture.attention_sinks else "bfloat16"
 
 
-def _checked_dsa(flag: str) -> str:
+def _checked_dsa(model: EngineModel, flag: str) -> str:
     # arg_groups/overrides.py, _dsa_kv_cache_dtype_default.
+    if flag == "fp8_e4m3" and model.architecture.attention_sinks:
+        raise refused("learned attention sinks of sparse MLA need bfloat16 KV", "--kv-cache-dtype bfloat16")
     if flag not in ("bf16", "bfloat16", "fp8_e4m3"):
         raise refused(
             f"sparse MLA (DSA) keeps KV as bfloat16 or fp8_e4m3, not {flag}",

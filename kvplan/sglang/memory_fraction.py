@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from kvplan.architecture import Vision
 from kvplan.deployment import UNCHUNKED, Deployment
 from kvplan.hardware import Gpu
+from kvplan.sglang.families import KDA_BY_CONFIG
+from kvplan.sglang.memory_tiers import MemoryTier
 from kvplan.sglang.model import EngineModel
-from kvplan.sglang.rules import MemoryTier, Rules
+from kvplan.sglang.qwen3_vl import MOST_GRAPH_REQUESTS, large_hopper_qwen3_vl
+from kvplan.sglang.rules import Rules
 
 _METADATA_MIB = 512
 _MIB_PER_PREFILL_TOKEN = 1.5
@@ -30,6 +33,9 @@ _VISION_FACTOR = 0.95
 _VISION_LAYERS, _VISION_HIDDEN = 24, 1024
 _VISION_SENSITIVITY = 0.1
 _VISION_BOUNDS = (0.8, 1.05)
+# What stays free where the pool is sized once graphs are captured: a floor, and room for the image encoder.
+_AFTER_CAPTURE_MIB = 1536
+_AFTER_CAPTURE_VISION_MIB = 8 * 1024
 # Llama-2 checkpoints capture prefill graphs up to this many tokens only, told by the path.
 _LLAMA2_GRAPH_TOKENS = 4096
 
@@ -57,9 +63,9 @@ def memory_settings(model: EngineModel, deployment: Deployment, gpu: Gpu, rules:
 def _default_fraction(
     model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules, tier: MemoryTier, chunk: int
 ) -> float:
-    batch = tier.graph_batch if deployment.tp < 4 else tier.graph_batch_from_tp4
-    if rules.running_requests_lower_graph_batch and deployment.max_running_requests is not None:
-        batch = min(batch, deployment.max_running_requests)
+    if _sized_after_capture(model, deployment, rules, chunk):
+        return _fraction_after_capture(deployment, gpu)
+    batch = _graph_batch(model, deployment, gpu, rules, tier)
     reserved: float = _METADATA_MIB
     prefill = _UNCHUNKED_PREFILL_TOKENS if chunk == UNCHUNKED else chunk
     reserved += max(prefill, _LEAST_PREFILL_TOKENS) * _MIB_PER_PREFILL_TOKEN
@@ -67,13 +73,38 @@ def _default_fraction(
     reserved += _graph_reserve(model, deployment, rules, batch, chunk)
     if gpu.memory_mib > _LARGE_GPU_MIB:
         reserved = max(reserved, _LARGE_GPU_RESERVE_MIB)
-    if deployment.speculative_algorithm is not None:
+    if deployment.speculative_algorithm not in (None, "NGRAM"):
         reserved += rules.draft_headroom_mib
     fraction = round((gpu.memory_mib - reserved) / gpu.memory_mib, 3)
     vision = model.architecture.vision
     if model.multimodal and vision is not None:
         return fraction * _VISION_FACTOR * _vision_adjustment(vision)
     return fraction
+
+
+def _graph_batch(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules, tier: MemoryTier) -> int:
+    batch = tier.graph_batch if deployment.tp < 4 else tier.graph_batch_from_tp4
+    asked = deployment.max_running_requests
+    if asked is None or not rules.running_requests_lower_graph_batch:
+        return batch
+    if batch < asked <= MOST_GRAPH_REQUESTS and large_hopper_qwen3_vl(model, gpu, rules):
+        return asked
+    return min(batch, asked)
+
+
+def _sized_after_capture(model: EngineModel, deployment: Deployment, rules: Rules, chunk: int) -> bool:
+    """Source: arg_groups/overrides.py, post_capture_kv_sizing_planned."""
+    captured = chunk if deployment.max_total_tokens is None else min(chunk, deployment.max_total_tokens)
+    return (
+        model.name in rules.sized_after_capture
+        and _captures_prefill(model, deployment, rules)
+        and 0 < chunk <= captured
+    )
+
+
+def _fraction_after_capture(deployment: Deployment, gpu: Gpu) -> float:
+    reserved = _AFTER_CAPTURE_MIB + deployment.tp * deployment.pp / 8 * 1024
+    return round((gpu.memory_mib - reserved) / gpu.memory_mib, 3) - _AFTER_CAPTURE_VISION_MIB / gpu.memory_mib
 
 
 def _graph_reserve(model: EngineModel, deployment: Deployment, rules: Rules, batch: int, chunk: int) -> float:
@@ -96,8 +127,7 @@ def _captures_prefill(model: EngineModel, deployment: Deployment, rules: Rules) 
         return False
     if not rules.prefill_graph_with_attention_dp:
         return not model.multimodal and not deployment.enable_dp_attention
-    kda = "kda" in model.architecture.kinds and model.name != "Glm5NextForConditionalGeneration"
-    if kda or model.dsv4 or deployment.dcp > 1:
+    if model.name in KDA_BY_CONFIG or model.dsv4 or deployment.dcp > 1:
         return False
     return not model.multimodal or model.name in rules.multimodal_prefill_graph
 

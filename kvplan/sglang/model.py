@@ -19,7 +19,7 @@ from kvplan.layers import (
     SharedAttention,
     SlidingAttention,
 )
-from kvplan.sglang.families import DSV4, SINKS, TEXT_ALONE
+from kvplan.sglang.families import DSV4, LOOPED, PLAIN_WITHOUT_WINDOWS, SINKS, TEXT_ALONE
 from kvplan.sglang.rules import Rules
 
 Groups = Iterable[tuple[Layer, int]]
@@ -56,7 +56,7 @@ def classify(architecture: Architecture, rules: Rules, *, disable_hybrid_swa_mem
     """Look the model's class up in the lists of a rule set."""
     name = rules.alias.get(architecture.architecture, architecture.architecture)
     kinds = architecture.kinds
-    hybrid = name in rules.hybrid_swa and bool(kinds & {"sliding", "compressed"})
+    hybrid = name in rules.hybrid_swa and (name not in PLAIN_WITHOUT_WINDOWS or has_windows(architecture))
     shapes = [shape for layer, _ in architecture.groups if (shape := head_shape(layer)) is not None]
     return EngineModel(
         architecture=architecture,
@@ -71,6 +71,11 @@ def classify(architecture: Architecture, rules: Rules, *, disable_hybrid_swa_mem
         attention_sinks=name in SINKS or architecture.attention_sinks,
         asymmetric=any(shape.head_dim != shape.v_head_dim for shape in shapes),
     )
+
+
+def has_windows(architecture: Architecture) -> bool:
+    """Whether any layer slides."""
+    return bool(architecture.kinds & {"sliding", "compressed"})
 
 
 def _is_multimodal(architecture: Architecture, name: str, rules: Rules) -> bool:
@@ -122,6 +127,16 @@ class Stage:
 
 
 @lru_cache(maxsize=256)
+def whole_of(model: EngineModel) -> Stage:
+    """The whole model as the engine counts it: listed classes have their loops multiplied twice.
+
+    Source: configs/model_config.py, num_attention_layers, times loop_num again in
+    model_runner_components/layer_setup.py, resolve_layer_indices.
+    """
+    loops = model.architecture.loops
+    return stage_of(model.groups, loops**2 if model.name in LOOPED else loops)
+
+
 def stage_of(groups: tuple[tuple[Layer, int], ...], loops: int = 1) -> Stage:
     """Count the layers of a stage; a looped stack has one cache per loop."""
     total = sum(count for _, count in groups)

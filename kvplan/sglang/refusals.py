@@ -6,7 +6,7 @@ from kvplan.architecture import Architecture
 from kvplan.deployment import Deployment
 from kvplan.errors import bad_option, refused
 from kvplan.hardware import Gpu
-from kvplan.sglang.model import EngineModel
+from kvplan.sglang.model import EngineModel, has_windows, head_shape
 from kvplan.sglang.rules import Rules
 
 FP4_MHA_BACKENDS = ("triton", "torch_native", "flex_attention", "trtllm_mha")
@@ -43,6 +43,8 @@ def refuse_parallelism(model: EngineModel, deployment: Deployment, rules: Rules)
         )
     if architecture.model_type == "deepseek_v41":
         _refuse_v41(deployment)
+    if deployment.dcp > attention_tp:
+        raise bad_option("dcp", f"{deployment.dcp} ranks don't fit in an attention TP of {attention_tp}")
     if len(architecture.layers) < deployment.pp:
         raise bad_option("pp", f"{len(architecture.layers)} layers don't fill {deployment.pp} stages")
 
@@ -65,8 +67,56 @@ def _refuse_v41(deployment: Deployment) -> None:
     # arg_groups/deepseek_v4_hook.py (0.5.23).
     if deployment.pp > 1:
         raise refused("DeepSeek-V4.1 has no pipeline parallelism yet", "--pp 1 with a larger --tp")
+    if deployment.enable_hisparse:
+        raise refused("DeepSeek-V4.1 does not support HiSparse yet", "leave --enable-hisparse out")
     if deployment.speculative_algorithm not in (None, "DSPARK"):
         raise refused("DeepSeek-V4.1 drafts with DSPARK only", "leave --speculative-algorithm out")
+
+
+def refuse_hisparse(model: EngineModel, deployment: Deployment, rules: Rules) -> None:
+    """HiSparse swaps what an index picks from; it needs one (hisparse_hook.py, validate_hisparse)."""
+    if not deployment.enable_hisparse:
+        return
+    blocks = rules.hisparse_for_index_blocks and "indexed" in model.architecture.kinds
+    if not (model.dsa or model.dsv4 or blocks):
+        raise refused(
+            f"HiSparse needs a model with a sparse index, not {model.name}", "leave --enable-hisparse out"
+        )
+    if not deployment.disable_radix_cache:
+        raise refused("HiSparse does not go with the radix cache", "--disable-radix-cache")
+
+
+def refuse_mixed_heads(model: EngineModel, rules: Rules) -> None:
+    """Layers of two head shapes in a class that is read as having one."""
+    if model.name in rules.unknown_heads and "latent" not in model.architecture.kinds:
+        raise bad_option(
+            "engine_version", f"kvplan has no rule for the KV heads of {model.name} in SGLang {rules.version}"
+        )
+    heads = {shape.kv_heads for layer, _ in model.groups if (shape := head_shape(layer)) is not None}
+    if model.name == "DeciLMForCausalLM" and len(heads) > 1:
+        # configs/model_config.py, get_total_num_kv_heads.
+        raise refused(
+            f"{model.name} takes one number of KV heads, and its layers have "
+            f"{' or '.join(map(str, sorted(heads)))}",
+            "another engine",
+        )
+    widths = {shape.head_dim for layer, _ in model.groups if (shape := head_shape(layer)) is not None}
+    if model.name in rules.one_head_dim and len(widths) > 1:
+        # utils/hf_transformers/config.py flattens the two shapes of multimodal configs only.
+        raise refused(
+            f"{model.name} with head dimensions {', '.join(map(str, sorted(widths)))}: the text config alone "
+            "can't be loaded",
+            "the multimodal checkpoint (Gemma4ForConditionalGeneration)",
+        )
+
+
+def refuse_windows(model: EngineModel) -> None:
+    """A class with split windows whose layers are all full (HybridSWAPoolConfigurator)."""
+    if model.hybrid_swa and not has_windows(model.architecture):
+        raise refused(
+            f"{model.name} keeps full and sliding layers in two pools, and this model has no sliding layer",
+            "--disable-hybrid-swa-memory",
+        )
 
 
 def refuse_context(model: EngineModel, deployment: Deployment) -> None:
@@ -96,22 +146,18 @@ def refuse_rocm(model: EngineModel, gpu: Gpu) -> None:
 
 
 def refuse_kv_format(
-    model: EngineModel, deployment: Deployment, flag: str, backend: str, gpu: Gpu, rules: Rules
+    model: EngineModel, deployment: Deployment, flag: str, backends: tuple[str, str], gpu: Gpu, rules: Rules
 ) -> None:
     """KV formats that the GPU or the attention backend can't read (arg_groups/kv_cache_hook.py)."""
     if flag == "mxfp8" and not gpu.is_blackwell:
         raise refused("mxfp8 KV needs a Blackwell GPU", "--kv-cache-dtype fp8_e4m3")
     if flag == "nvfp4" and not gpu.is_blackwell:
         raise refused("nvfp4 KV needs a Blackwell GPU", "--kv-cache-dtype fp4_mx_block16")
-    if flag in rules.fp4_flags:
+    prefill, backend = backends
+    if flag in rules.fp4_flags and prefill == backend:  # a mixed pair is not checked
         _refuse_fp4(model, backend, rules)
     if backend == "trtllm_mla":
         _refuse_trtllm_mla(deployment, gpu, rules)
-    if deployment.attention_backend == "triton" and model.name in rules.never_triton:
-        raise refused(
-            "NemotronH does not run on the triton backend: its first layer may not be attention",
-            "another --attention-backend",
-        )
 
 
 def _refuse_fp4(model: EngineModel, backend: str, rules: Rules) -> None:

@@ -12,6 +12,7 @@ from kvplan.dtypes import KvFormat
 from kvplan.errors import bad_option
 from kvplan.sglang import families, model_classes, registry
 from kvplan.sglang.backend_defaults import BACKENDS_0_5_12, BACKENDS_0_5_23, BackendDefault
+from kvplan.sglang.memory_tiers import MemoryTier, memory_tiers
 
 BF16 = KvFormat(dtype="bfloat16")
 FP8_E4M3 = KvFormat(dtype="float8_e4m3fn")
@@ -22,16 +23,6 @@ FP4_BLOCK_16 = KvFormat(dtype="float4_e2m1fn_x2", scale_block=16, scale_bytes=1)
 MXFP8 = KvFormat(dtype="float8_e4m3fn", scale_block=32, scale_bytes=1)
 
 _COMMON_FORMATS = {"bf16": BF16, "bfloat16": BF16, "fp8_e4m3": FP8_E4M3, "fp8_e5m2": FP8_E5M2}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryTier:
-    """Defaults for GPUs below `below_mib`: prefill chunk, decode graph batch below and from TP 4."""
-
-    below_mib: float
-    chunked_prefill_size: int
-    graph_batch: int
-    graph_batch_from_tp4: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,7 +66,15 @@ class Rules:
     profile_rounds_to_float32: bool
     multimodal_reserve_mib: int
     fused_qkv_may_divide: bool
-    never_triton: frozenset[str]
+    trtllm_mha_before_blackwell: bool
+    class_parallel_limits: bool
+    unknown_heads: frozenset[str]
+    fa4_sets_page: bool
+    hisparse_for_index_blocks: bool
+    backend_must_be_named: frozenset[str]
+    qwen3_vl_on_hopper: bool
+    one_head_dim: frozenset[str]
+    sized_after_capture: frozenset[str]
     mixed_keeps_kv_algo: bool
     rope_dim_is_head_dim: frozenset[str]
     hisparse_in_dsa_cell: bool
@@ -87,18 +86,6 @@ class Rules:
     host_v4_page_first: bool
     backends: Mapping[str, BackendDefault]
     alias: Mapping[str, str] = field(default_factory=dict)
-
-
-_GIB_TIERS = (20 * 1024, 35 * 1024, 60 * 1024, 160 * 1024, float("inf"))
-
-
-def _tiers(second: tuple[int, int, int]) -> tuple[MemoryTier, ...]:
-    # server_args.py / arg_groups/memory_hook.py, handle_gpu_memory_settings: only the second tier changed.
-    rows = ((2048, 8, 8), second, (4096, 32, 160), (8192, 256, 512), (16384, 512, 512))
-    return tuple(
-        MemoryTier(below_mib=limit, chunked_prefill_size=chunk, graph_batch=low, graph_batch_from_tp4=high)
-        for limit, (chunk, low, high) in zip(_GIB_TIERS, rows, strict=True)
-    )
 
 
 V0_5_12 = Rules(
@@ -117,7 +104,7 @@ V0_5_12 = Rules(
     kv_algo_methods=frozenset({"modelopt"}),
     trtllm_mha_pages=frozenset({16, 32, 64}),
     fp4_mla_backends=("cutlass_mla", "flashinfer", "trtllm_mla", "flashmla"),
-    tiers=_tiers((2048, 24, 80)),
+    tiers=memory_tiers((2048, 24, 80)),
     draft_headroom_mib=4 * 1024,
     mla_prefill_graph_tokens=2048,
     running_requests_lower_graph_batch=False,
@@ -139,8 +126,18 @@ V0_5_12 = Rules(
     profile_rounds_to_float32=False,
     multimodal_reserve_mib=0,
     fused_qkv_may_divide=False,
-    # arg_groups/nemotron_h_hook.py
-    never_triton=frozenset({"NemotronHForCausalLM"}),
+    trtllm_mha_before_blackwell=False,
+    class_parallel_limits=False,
+    # Its text class of that time had a head_dim of its own.
+    unknown_heads=frozenset({"DeepseekVL2ForCausalLM"}),
+    # server_args.py looks at --prefill-attention-backend alone.
+    fa4_sets_page=False,
+    hisparse_for_index_blocks=False,
+    # server_args.py checks the backend before it has a default.
+    backend_must_be_named=frozenset({"Exaone4ForCausalLM", "ExaoneMoEForCausalLM"}),
+    qwen3_vl_on_hopper=False,
+    one_head_dim=frozenset(),
+    sized_after_capture=frozenset(),
     # ModelOptMixedPrecisionConfig does not pass kv_cache_quant_algo on.
     mixed_keeps_kv_algo=False,
     # transformers' GlmMoeDsaConfig of that time maps head_dim to qk_rope_head_dim (attribute_map).
@@ -155,7 +152,10 @@ V0_5_12 = Rules(
     host_v_as_wide_as_k=True,
     host_v4_page_first=False,
     backends=BACKENDS_0_5_12,
-    alias={"Olmo3ForCausalLM": "Olmo2ForCausalLM"},
+    alias={
+        "Olmo3ForCausalLM": "Olmo2ForCausalLM",
+        **families.LONGCAT,
+    },
 )
 
 V0_5_23 = Rules(
@@ -174,7 +174,7 @@ V0_5_23 = Rules(
     kv_algo_methods=frozenset({"modelopt", "compressed-tensors", "fp8"}),
     trtllm_mha_pages=frozenset({16, 32, 64, 128}),
     fp4_mla_backends=("flashinfer", "trtllm_mla"),
-    tiers=_tiers((4096, 48, 160)),
+    tiers=memory_tiers((4096, 48, 160)),
     draft_headroom_mib=0,
     mla_prefill_graph_tokens=8192,
     running_requests_lower_graph_batch=True,
@@ -198,7 +198,16 @@ V0_5_23 = Rules(
     # Embedding cache of a multimodal server, SGLANG_VLM_CACHE_SIZE_MB (mm_runtime_reservation_gb).
     multimodal_reserve_mib=100,
     fused_qkv_may_divide=True,
-    never_triton=frozenset(),
+    trtllm_mha_before_blackwell=True,
+    class_parallel_limits=True,
+    unknown_heads=frozenset(),
+    fa4_sets_page=True,
+    hisparse_for_index_blocks=True,
+    backend_must_be_named=frozenset(),
+    qwen3_vl_on_hopper=True,
+    one_head_dim=frozenset({"Gemma4ForCausalLM"}),
+    # arg_groups/muse_spark_hook.py turns post-capture sizing on.
+    sized_after_capture=frozenset({"MuseSparkForConditionalGeneration"}),
     mixed_keeps_kv_algo=True,
     rope_dim_is_head_dim=frozenset(),
     hisparse_in_dsa_cell=True,
@@ -214,6 +223,8 @@ V0_5_23 = Rules(
         "Olmo3ForCausalLM": "Olmo2ForCausalLM",
         "DeepseekV41ForCausalLM": "DeepseekV4ForCausalLM",
         "DeepseekOCR2ForCausalLM": "DeepseekOCRForCausalLM",
+        "DeepseekVLV2ForCausalLM": "DeepseekVL2ForCausalLM",
+        **families.LONGCAT,
     },
 )
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kvplan.deployment import Deployment
 from kvplan.dtypes import KvFormat
 from kvplan.hardware import Gpu, gpu_by_name
 from kvplan.layers import Storage
 from kvplan.sglang import backend as backends
-from kvplan.sglang import kv_dtype, refusals
+from kvplan.sglang import backend_limits, kv_dtype, parallel_limits, refusals, speculation
+from kvplan.sglang.families import PURE_STATE, SELF_DRAFTING
 from kvplan.sglang.memory_fraction import MemorySettings, memory_settings
 from kvplan.sglang.model import EngineModel
+from kvplan.sglang.qwen3_vl import (
+    QWEN3_VL_BUSY_REQUESTS,
+    QWEN3_VL_BUSY_RESERVE_MIB,
+    QWEN3_VL_RESERVE_MIB,
+    large_hopper_qwen3_vl,
+)
 from kvplan.sglang.rules import Rules
 from kvplan.sglang.state_cache import StateCache, state_cache
 
@@ -62,6 +69,23 @@ class Settings:
         )
 
     @property
+    def state_storage(self) -> Storage:
+        """How recurrent states are stored: pure state models split them over all of TP (configs/mamba.py)."""
+        if self.model.name in PURE_STATE:
+            return replace(self.storage, attention_tp=self.deployment.tp)
+        return self.storage
+
+    @property
+    def multimodal_reserve_mib(self) -> int:
+        """GPU memory kept for embeddings of images, where the server takes any."""
+        if not self.model.multimodal or not self.rules.multimodal_reserve_mib:
+            return 0
+        if not large_hopper_qwen3_vl(self.model, self.gpu, self.rules):
+            return self.rules.multimodal_reserve_mib
+        busy = (self.deployment.max_running_requests or 0) >= QWEN3_VL_BUSY_REQUESTS
+        return QWEN3_VL_BUSY_RESERVE_MIB if busy else QWEN3_VL_RESERVE_MIB
+
+    @property
     def requests_per_rank(self) -> int | None:
         """Running requests that one attention-DP rank is asked to hold."""
         return None if self.requests is None else max(1, self.requests // self.attention_dp)
@@ -81,16 +105,27 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
     """Apply the rules of one version; InputError or RefusedError where the engine would stop."""
     gpu = gpu_by_name(gpu_name, deployment.gpu_memory)
     kv_dtype.check_flag(deployment, rules)
+    backend_limits.check_backend(deployment, rules)
     refusals.refuse_unsupported(model, deployment, rules)
     refusals.refuse_parallelism(model, deployment, rules)
+    refusals.refuse_windows(model)
+    refusals.refuse_mixed_heads(model, rules)
     refusals.refuse_context(model, deployment)
+    parallel_limits.refuse_parallel(model, deployment, rules)
+    refusals.refuse_hisparse(model, deployment, rules)
     refusals.refuse_rocm(model, gpu)
     states = state_cache(model, deployment, gpu, rules)
     prefill, backend = backends.attention_backends(model, deployment, gpu, rules, states)
+    backend_limits.refuse_backend(model, deployment, (prefill, backend), gpu, rules)
+    backend_limits.refuse_paged_states(model, deployment, states, rules)
     flag = kv_dtype.kv_flag(model, deployment, gpu, rules)
-    refusals.refuse_kv_format(model, deployment, flag, backend, gpu, rules)
+    refusals.refuse_kv_format(model, deployment, flag, (prefill, backend), gpu, rules)
+    backend_limits.refuse_unnamed_backend(model, deployment, rules)
+    page = backends.page_size(model, deployment, backend, gpu, rules, states)
     ratio, given = _swa_ratio(model, deployment, rules)
-    speculative = deployment.speculative_algorithm is not None
+    deployment = speculation.resolved(model, deployment)
+    speculation.refuse_tree(deployment, (prefill, backend), page, rules.version)
+    drafts = deployment.speculative_algorithm in speculation.DRAFT_HEAD
     return Settings(
         model=model,
         deployment=deployment,
@@ -100,7 +135,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
         attention_dp=deployment.attention_dp,
         prefill_backend=prefill,
         backend=backend,
-        page=backends.page_size(model, deployment, backend, gpu, rules, states),
+        page=page,
         flag=flag,
         kv=kv_dtype.kv_format(flag, model, rules),
         memory=memory_settings(model, deployment, gpu, rules),
@@ -110,9 +145,18 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
         swa_ratio_given=given,
         state_ratio=_state_ratio(model, deployment),
         context=deployment.context_length or model.architecture.context_length or UNNAMED_CONTEXT,
-        draft_tokens=(deployment.speculative_num_draft_tokens or 0) if speculative else 0,
-        draft_layers=(model.architecture.draft_layers or 0) if speculative else 0,
+        draft_tokens=(deployment.speculative_num_draft_tokens or 0)
+        if deployment.speculative_algorithm
+        else 0,
+        draft_layers=_draft_layers(model) if drafts else 0,
     )
+
+
+def _draft_layers(model: EngineModel) -> int:
+    listed = model.architecture.draft_layers
+    if listed is None and model.name in SELF_DRAFTING:
+        return len(model.architecture.layers)
+    return listed or 0
 
 
 def _requests(model: EngineModel, deployment: Deployment) -> int | None:

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 
 from kvplan.deployment import Deployment
 from kvplan.hardware import Gpu
-from kvplan.sglang.families import EXTRA_BUFFER_0_5_23, NO_RADIX_0_5_12, RADIX_STATE_0_5_23
+from kvplan.sglang.families import (
+    EXTRA_BUFFER_0_5_23,
+    NO_RADIX_0_5_12,
+    NO_RADIX_0_5_23,
+    RADIX_STATE_0_5_12,
+    RADIX_STATE_0_5_23,
+)
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.rules import Rules
 
@@ -36,7 +42,7 @@ def state_cache(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rul
         return StateCache(slots_per_request=0, radix_cache=radix, overlap=True)
     if not rules.extra_buffer_strategy:
         return _without_tracking(model, deployment, radix=radix)
-    if not radix:
+    if not radix or model.name in NO_RADIX_0_5_23:
         return StateCache(slots_per_request=1, radix_cache=False, overlap=True)
     if model.name in EXTRA_BUFFER_0_5_23:
         # Pipeline parallelism runs without the overlap scheduler, and so without ping-pong snapshots.
@@ -51,7 +57,12 @@ def state_cache(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rul
 def _without_tracking(model: EngineModel, deployment: Deployment, *, radix: bool) -> StateCache:
     if model.name in NO_RADIX_0_5_12:
         radix = False
-    elif radix and deployment.attention_backend == "trtllm_mha" and deployment.speculative_algorithm is None:
+    elif (
+        radix
+        and model.name in RADIX_STATE_0_5_12
+        and deployment.attention_backend == "trtllm_mha"
+        and deployment.speculative_algorithm is None
+    ):
         radix = False  # trtllm_mha can't read the pages of 1 that the radix cache of states needs
     slots = RADIX_SLOTS if radix else 1
     return StateCache(slots_per_request=slots, radix_cache=radix, overlap=not radix)

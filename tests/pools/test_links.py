@@ -52,7 +52,7 @@ CELLS: list[tuple[str, Architecture, dict[str, Any], float]] = [
     ("MLA", DEEPSEEK_V3, {"tp": 8}, 70_272),
     ("MLA", DEEPSEEK_V3, {"kv_cache_dtype": "fp8_e4m3"}, 35_136),
     # EAGLE adds one of 61 layers: 70,272 + int(70,272 / 61)
-    ("MLA", DEEPSEEK_V3, {"speculative_algorithm": "EAGLE", "speculative_num_draft_tokens": 4}, 71_424),
+    ("MLA", DEEPSEEK_V3, {"speculative_algorithm": "EAGLE"}, 71_424),
     # 27 of Kimi-Linear's layers, of which 7 are latent: 576 x 7 x 2
     ("MLA", KIMI_LINEAR, {}, 8_064),
     # 61 x (1,152 + 132)
