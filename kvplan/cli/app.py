@@ -7,52 +7,21 @@ from typing import Annotated
 import typer
 
 from kvplan import __version__
-from kvplan.cli import (
-    buffers,
-    check,
-    compare,
-    curve,
-    explain,
-    export,
-    fit,
-    gpus,
-    host,
-    models,
-    schema,
-    size,
-    verify,
-)
-from kvplan.cli.boundary import PROGRAM, BoundaryGroup
+from kvplan.cli.boundary import PROGRAM
+from kvplan.cli.commands import CommandGroup
 from kvplan.cli.parameters import Debug
-from kvplan.cli.plain import PlainCommand
 
 EXIT_USAGE = 2
 
 app = typer.Typer(
     name=PROGRAM,
-    cls=BoundaryGroup,
+    cls=CommandGroup,
     help="Plan the KV cache of LLM servers: what a token and a request cost, and how many fit.",
     invoke_without_command=True,
     rich_markup_mode=None,  # help without boxes, readable in a pipe, and without importing Rich
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for command in (
-    size.size,
-    compare.compare,
-    fit.fit,
-    explain.explain,
-    curve.curve,
-    host.host,
-    check.check,
-    verify.verify,
-    buffers.buffers,
-    models.models,
-    gpus.gpus,
-    export.export,
-    schema.schema,
-):
-    app.command(cls=PlainCommand)(command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -30,9 +30,10 @@ def buffers(
     debug: Debug = False,
     **options: Given,
 ) -> None:
-    """List the buffers as SGLang allocates them: shape, dtype, count and bytes on one GPU.
+    """List the buffers as SGLang allocates them.
 
-    Beside them what the sizing formula charged: an extra page, padding slots and wide rows come on top.
+    Name, shape, dtype, count and bytes on one GPU, beside what the sizing formula charged: an extra page,
+    padding slots and wide rows come on top.
     Needs a budget, or --max-total-tokens for the buffers of that many tokens.
     """
     asked, chosen = deployment(options), check_format(output_format)

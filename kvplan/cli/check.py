@@ -60,7 +60,7 @@ def check(  # noqa: PLR0913, PLR0917 - a parameter for each option
     locked: Locked = False,
     debug: Debug = False,
 ) -> None:
-    """Check that every deployment of a file still holds what the file requires of it.
+    """Check that deployments still hold what a file requires.
 
     Exit 0 where all gates hold, 3 where one failed, 2 where the file or a model can't be used.
     """

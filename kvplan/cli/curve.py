@@ -36,9 +36,10 @@ def curve(  # noqa: PLR0913 - a parameter for each option
     debug: Debug = False,
     **options: Given,
 ) -> None:
-    """Draw what a request keeps, per token too, and what a decode step reads, over its context.
+    """Draw what a request keeps and what a decode step reads.
 
-    A file that ends in .svg or .png is drawn by matplotlib (the extra `plot`), one in .csv is a table.
+    Both over the context, what is kept per token too. A file that ends in .svg or .png is drawn by
+    matplotlib (the extra `plot`), one in .csv is a table.
     """
     asked, chosen = deployment(options), check_format(output_format)
     from kvplan.curve import parse_range  # noqa: PLC0415 - help and usage errors need none of it

@@ -53,9 +53,10 @@ def fit(  # noqa: PLR0913, PLR0917 - a parameter for each option
     debug: Debug = False,
     **options: Given,
 ) -> None:
-    """Find the settings that serve --concurrency requests of --ctx tokens, cheapest first.
+    """Find the settings that serve what is asked, cheapest first.
 
-    Each comes with its headroom and the command that starts the server.
+    Asked are --concurrency requests of --ctx tokens. Each setting comes with its headroom and the command
+    that starts the server.
     """
     asked, chosen = deployment(options), check_format(output_format)
     most, shown = _number("max_gpus", max_gpus, 8), _number("top", top, 10)

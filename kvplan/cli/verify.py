@@ -38,10 +38,11 @@ def verify(
     debug: Debug = False,
     **options: Given,
 ) -> None:
-    """Compare the log of a server's start with the plan of the same deployment, term by term.
+    """Compare the log of a server's start with its plan.
 
-    Reads the logs of SGLang 0.4 to 0.5.23, several ranks in one, and runs nothing that they hold. The
-    options hold over what the log says. Exit 3 where tokens differ by more than the tolerance.
+    Term by term, for the same deployment. Reads the logs of SGLang 0.4 to 0.5.23, several ranks in one,
+    and runs nothing that they hold. The options hold over what the log says. Exit 3 where tokens differ
+    by more than the tolerance.
     """
     chosen = check_format(output_format)
     from kvplan.cli import verify_runs  # noqa: PLC0415 - help and usage errors need none of it

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from kvplan import __version__
 from kvplan.cli.app import app
+from kvplan.cli.commands import SUMMARIES
 from kvplan.deployment import Deployment
 from kvplan.errors import option_flag
 
@@ -41,6 +42,12 @@ def test_help_fits_80_columns_and_names_the_commands() -> None:
     )
     assert max(map(len, lines)) <= 80
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize(("command", "summary"), SUMMARIES.items())
+def test_the_summary_of_a_command_is_the_first_line_of_its_own_help(command: str, summary: str) -> None:
+    result = run(command, "--help")
+    assert (result.exit_code, result.stdout.splitlines()[2].strip()) == (0, summary)
 
 
 def test_without_a_command_help_is_on_stderr() -> None:
