@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from kvplan.records import Number
+from typing import TYPE_CHECKING
+
 from kvplan.units import format_bytes_decimal
+
+if TYPE_CHECKING:
+    from kvplan.records import Number  # for types alone: every error passes here, most before there is a plan
 
 # Floats are ratios of bytes (7086.75, 66355.2); more digits than this are noise of their division.
 _DECIMALS = 4
