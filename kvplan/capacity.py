@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kvplan.pools import states
-from kvplan.pools.base import Link, Sizes
+from kvplan.pools.base import Link, Price, Sizes
 from kvplan.pools.concurrency import context_at_concurrency, requests_at_context
 from kvplan.pools.dsv4_slots import c128_state_slots
 from kvplan.records import Capacity, Request
@@ -30,8 +31,8 @@ class Sized:
     running: int
 
 
-def size(settings: Settings, link: Link, whole: Stage, stages: list[Stage]) -> Sized:
-    """State pool first, then tokens, then running requests.
+def size(settings: Settings, link: Link, whole: Stage, stages: Sequence[tuple[Stage, Price]]) -> Sized:
+    """State pool first, then tokens, then running requests; `stages` that differ, the first one first.
 
     Raises DoesNotFitError where the budget holds no page of tokens or no state slot.
     """
@@ -44,9 +45,12 @@ def size(settings: Settings, link: Link, whole: Stage, stages: list[Stage]) -> S
     if settings.model.has_state:
         pool = states.reserve(settings, whole, state_shares(settings), rest)
         kv_bytes = int(pool.rest_gib * GIB)
-    local = [link.from_bytes(settings, stage, kv_bytes) for stage in dict.fromkeys(stages)]
-    fewest = min(sizes.max_total for sizes in local)
-    sizes = _constrained(settings, link, stages, local[0], fewest)
+    local = [link.from_bytes(settings, stage, price, kv_bytes) for stage, price in stages]
+    fewest, first = min(sizes.max_total for sizes in local), local[0]
+    tokens = _constrained(settings, first.max_total, fewest)
+    sizes = first
+    if tokens != first.max_total:
+        sizes = link.from_tokens(settings, *stages[0], tokens)
     return Sized(
         kv_bytes=kv_bytes,
         sizes=sizes,
@@ -56,13 +60,11 @@ def size(settings: Settings, link: Link, whole: Stage, stages: list[Stage]) -> S
     )
 
 
-def _constrained(settings: Settings, link: Link, stages: list[Stage], first: Sizes, fewest: int) -> Sizes:
-    """Sizes of the first stage under the user's cap and, where the engine shares it, the fewest tokens."""
-    tokens = fewest if settings.rules.minimum_over_stages else first.max_total
+def _constrained(settings: Settings, first: int, fewest: int) -> int:
+    """Tokens of the first stage under the user's cap and, where the engine shares it, the fewest."""
+    tokens = fewest if settings.rules.minimum_over_stages else first
     limit = settings.deployment.max_total_tokens
-    if limit is not None:
-        tokens = min(tokens, limit)
-    return first if tokens == first.max_total else link.from_tokens(settings, stages[0], tokens)
+    return tokens if limit is None else min(tokens, limit)
 
 
 def capacity(settings: Settings, sized: Sized, stages: list[Stage], request: Request) -> Capacity:
@@ -72,7 +74,9 @@ def capacity(settings: Settings, sized: Sized, stages: list[Stage], request: Req
     if settings.model.dsv4 and settings.rules.dsv4_fixed_states:
         c128_state = c128_state_slots(settings, stages[0], running)
     slots = None if pool is None else pool.slots
-    held = replace(sizes, max_total=sized.fewest_tokens)
+    held = sizes
+    if sized.fewest_tokens != sizes.max_total:
+        held = replace(sizes, max_total=sized.fewest_tokens)
     at_once, limit = requests_at_context(
         settings, held, state_slots=slots, running=running, context=request.context
     )

@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from kvplan.errors import InputError, bad_option
@@ -107,6 +107,7 @@ def gpu_by_name(name: str, memory_bytes: int | None = None) -> Gpu:
     return Gpu(name=name.lower(), memory_mib=memory_bytes // MIB, sm=sm)
 
 
+@lru_cache(maxsize=256)
 def find(name: str) -> Gpu | None:
     """The catalogue entry of a name as people or nvidia-smi write it, None without one."""
     return _spellings().get(_plain(name))

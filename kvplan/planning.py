@@ -36,14 +36,16 @@ def plan(architecture: Architecture, deployment: Deployment) -> Plan:
     stages = pipeline_stages(settings)
     whole = whole_of(settings.model)
     request, book = _request(settings)
-    sized = size(settings, link, whole, stages) if deployment.has_budget else None
-    terms = link.terms(settings, stages[0])
+    distinct = dict.fromkeys(stages) if len(stages) > 1 else stages
+    priced = [(stage, link.price(settings, stage)) for stage in distinct]
+    price = priced[0][1]
+    sized = size(settings, link, whole, priced) if deployment.has_budget else None
     laid = Layout()
     if sized is not None:
         counts = Counts(
             sizes=sized.sizes, states=sized.states, running=sized.running, kv_bytes=sized.kv_bytes
         )
-        laid = lay_out(settings, link.name, stages[0], terms, counts)
+        laid = lay_out(settings, link.name, stages[0], price.terms, counts)
     fitting = Capacity() if sized is None else capacity(settings, sized, stages, request)
     return Plan(
         architecture=architecture,
@@ -52,9 +54,9 @@ def plan(architecture: Architecture, deployment: Deployment) -> Plan:
         pool=PoolChoice(
             link=link.name,
             why=verdicts,
-            cell_size=link.cell(settings, stages[0]),
+            cell_size=price.cell,
             state_bytes_per_request=states.bytes_per_request(settings, whole),
-            terms=terms,
+            terms=price.terms,
         ),
         request=request,
         capacity=fitting,

@@ -49,8 +49,7 @@ def _grouped(layers: tuple[Layer, ...]) -> tuple[tuple[Layer, int], ...]:
 
 def state_shares(settings: Settings) -> list[int]:
     """State layers of each pipeline stage, by the layers it runs (not by those it is sized for)."""
-    layers = settings.model.architecture.layers
     return [
-        sum(state_of(layer) is not None for layer in layers[start:end])
-        for start, end in stage_ranges(len(layers), settings.deployment.pp)
+        sum(count for layer, count in groups if state_of(layer) is not None)
+        for groups in stage_groups(settings.model.architecture, settings.deployment.pp)
     ]

@@ -24,6 +24,17 @@ class Sizes:
     c128_state: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """The cell: bytes that one token of max_total_num_tokens costs on one GPU, and its terms.
+
+    Where the engine computes in double precision, the sum of the terms may differ in the last digit.
+    """
+
+    cell: Number
+    terms: tuple[Term, ...]
+
+
 class Link(Protocol):
     """One link of the chain; stateless, all state is in `Settings` and `Stage`."""
 
@@ -36,19 +47,15 @@ class Link(Protocol):
         """Whether the link takes the model, and why."""
         ...
 
-    def terms(self, settings: Settings, stage: Stage) -> tuple[Term, ...]:
-        """The cell term by term: bytes per token of max_total_num_tokens on one GPU."""
+    def price(self, settings: Settings, stage: Stage) -> Price:
+        """What one token costs."""
         ...
 
-    def cell(self, settings: Settings, stage: Stage) -> Number:
-        """Bytes one token of max_total_num_tokens costs on one GPU."""
+    def from_bytes(self, settings: Settings, stage: Stage, price: Price, kv_bytes: int) -> Sizes:
+        """Slots that a budget gives at the price of that stage."""
         ...
 
-    def from_bytes(self, settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
-        """Slots that a budget gives."""
-        ...
-
-    def from_tokens(self, settings: Settings, stage: Stage, tokens: int) -> Sizes:
+    def from_tokens(self, settings: Settings, stage: Stage, price: Price, tokens: int) -> Sizes:
         """Slots under a cap on tokens (--max-total-tokens, or another pipeline stage)."""
         ...
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kvplan.pools.base import Sizes, nothing_fits
+from kvplan.pools.base import Price, Sizes, nothing_fits
 from kvplan.records import Term
 from kvplan.sglang.model import EngineModel, Stage
 from kvplan.sglang.settings import Settings
@@ -26,13 +26,14 @@ class TokenLink:
     verdict: Callable[[EngineModel], tuple[bool, str]]
     terms: Callable[[Settings, Stage], tuple[Term, ...]]
 
-    def cell(self, settings: Settings, stage: Stage) -> int:
-        """The sum of the terms."""
-        return int(sum(term.bytes_per_token for term in self.terms(settings, stage)))
+    def price(self, settings: Settings, stage: Stage) -> Price:
+        """The terms and their sum."""
+        terms = self.terms(settings, stage)
+        return Price(cell=int(sum(term.bytes_per_token for term in terms)), terms=terms)
 
-    def from_bytes(self, settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
+    def from_bytes(self, settings: Settings, stage: Stage, price: Price, kv_bytes: int) -> Sizes:
         """`kv_bytes // cell`, whole pages; a model without any KV gets its context length."""
-        cell = self.cell(settings, stage)
+        cell = int(price.cell)
         if cell == 0:
             return Sizes(max_total=floor_to_page(_tokens_without_kv(settings, stage), settings.page))
         tokens = floor_to_page(kv_bytes // cell, settings.page)
@@ -40,11 +41,11 @@ class TokenLink:
             raise nothing_fits(kv_bytes, cell * settings.page, settings.page)
         return Sizes(max_total=tokens)
 
-    def from_tokens(self, settings: Settings, stage: Stage, tokens: int) -> Sizes:
+    def from_tokens(self, settings: Settings, stage: Stage, price: Price, tokens: int) -> Sizes:
         """The cap, whole pages."""
         capped = floor_to_page(tokens, settings.page)
         if capped <= 0:
-            raise nothing_fits(0, self.cell(settings, stage) * settings.page, settings.page)
+            raise nothing_fits(0, int(price.cell) * settings.page, settings.page)
         return Sizes(max_total=capped)
 
 

@@ -8,8 +8,7 @@ versions charge different things, see `dsv4_seven_terms` (0.5.12) and `dsv4_slot
 from __future__ import annotations
 
 from kvplan.pools import dsv4_seven_terms, dsv4_slots
-from kvplan.pools.base import Sizes
-from kvplan.records import Number, Term
+from kvplan.pools.base import Price, Sizes
 from kvplan.sglang.model import EngineModel, Stage
 from kvplan.sglang.settings import Settings
 
@@ -25,25 +24,21 @@ class Dsv4Link:
             return True, f"{model.name} compresses its KV (compress_ratios)"
         return False, "not a DeepSeek-V4 class"
 
-    def terms(self, settings: Settings, stage: Stage) -> tuple[Term, ...]:
-        """The terms of one full token."""
+    def price(self, settings: Settings, stage: Stage) -> Price:
+        """What one full token costs, the cell in the engine's own order of additions."""
         if settings.rules.dsv4_fixed_states:
-            return dsv4_slots.terms(settings, stage)
-        return dsv4_seven_terms.terms(settings, stage)
+            cell = dsv4_slots.bytes_per_full_token(settings, stage)
+            return Price(cell=cell, terms=dsv4_slots.terms(settings, stage))
+        cell = dsv4_seven_terms.bytes_per_full_token(settings)
+        return Price(cell=cell, terms=dsv4_seven_terms.terms(settings, stage))
 
-    def cell(self, settings: Settings, stage: Stage) -> Number:
-        """Bytes one full token costs, in the engine's own order of additions."""
-        if settings.rules.dsv4_fixed_states:
-            return dsv4_slots.bytes_per_full_token(settings, stage)
-        return dsv4_seven_terms.bytes_per_full_token(settings)
-
-    def from_bytes(self, settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
+    def from_bytes(self, settings: Settings, stage: Stage, price: Price, kv_bytes: int) -> Sizes:
         """Full tokens from bytes, and the pools that follow from them."""
         if settings.rules.dsv4_fixed_states:
             return dsv4_slots.from_bytes(settings, stage, kv_bytes)
         return dsv4_seven_terms.from_bytes(settings, kv_bytes)
 
-    def from_tokens(self, settings: Settings, stage: Stage, tokens: int) -> Sizes:
+    def from_tokens(self, settings: Settings, stage: Stage, price: Price, tokens: int) -> Sizes:
         """The pools that follow from a number of full tokens."""
         if settings.rules.dsv4_fixed_states:
             return dsv4_slots.from_tokens(settings, stage, tokens)

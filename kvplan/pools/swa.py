@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kvplan.dtypes import element_bytes
 from kvplan.errors import refused
 from kvplan.layers import CompressedAttention, SlidingAttention
-from kvplan.pools.base import Sizes, nothing_fits
+from kvplan.pools.base import Price, Sizes, nothing_fits
 from kvplan.pools.mha import MXFP8_BLOCK
 from kvplan.records import Number, Term
 from kvplan.sglang.families import EXCLUSIVE_WINDOW
@@ -114,7 +114,7 @@ class SwaLink:
         """See `verdict`."""
         return verdict(model)
 
-    def terms(self, settings: Settings, stage: Stage) -> tuple[Term, ...]:
+    def price(self, settings: Settings, stage: Stage) -> Price:
         """Full layers whole, sliding layers by the ratio, draft layers as full."""
         split = layer_split(settings, stage)
         ratio = settings.swa_ratio if split.full_layers else 1
@@ -134,24 +134,20 @@ class SwaLink:
             drafts = split.full_bytes * split.draft_layers
             formula = f"{split.full_bytes} B x {split.draft_layers} layers"
             terms.append(Term(name="draft layers", bytes_per_token=drafts, formula=formula))
-        return tuple(terms)
+        return Price(cell=_cell(settings, split), terms=tuple(terms))
 
-    def cell(self, settings: Settings, stage: Stage) -> Number:
-        """Bytes per token of the full pool, the sliding share included."""
-        return _cell(settings, layer_split(settings, stage))
-
-    def from_bytes(self, settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
+    def from_bytes(self, settings: Settings, stage: Stage, price: Price, kv_bytes: int) -> Sizes:
         """Full tokens by the cell, sliding tokens by the ratio or by the request cap."""
         split = layer_split(settings, stage)
         if is_capped(settings, split):
             return self._capped_sizes(settings, split, kv_bytes)
-        cell = _cell(settings, split)
+        cell = price.cell
         tokens = int(kv_bytes // cell)
         if floor_to_page(tokens, settings.page) <= 0:
             raise nothing_fits(kv_bytes, int(cell * settings.page) + 1, settings.page)
         return self._ratio_sizes(settings, split, tokens)
 
-    def from_tokens(self, settings: Settings, stage: Stage, tokens: int) -> Sizes:
+    def from_tokens(self, settings: Settings, stage: Stage, price: Price, tokens: int) -> Sizes:
         """The cap on full tokens; the sliding pool follows by the ratio, or stays at the request cap."""
         split = layer_split(settings, stage)
         if is_capped(settings, split):

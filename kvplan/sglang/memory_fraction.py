@@ -8,6 +8,7 @@ operations follow here in the same order.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kvplan.architecture import Vision
 from kvplan.deployment import UNCHUNKED, Deployment
@@ -117,7 +118,9 @@ def _graph_reserve(model: EngineModel, deployment: Deployment, rules: Rules, bat
         if model.mla:
             reserved += _MLA_PREFILL_GRAPH_MIB
         else:
-            reserved += len(_prefill_graphs(model, deployment, chunk, rules)) * _MIB_PER_PREFILL_GRAPH
+            reserved += (
+                _prefill_graphs(_most_graph_tokens(model, deployment, chunk, rules)) * _MIB_PER_PREFILL_GRAPH
+            )
     return reserved
 
 
@@ -132,22 +135,28 @@ def _captures_prefill(model: EngineModel, deployment: Deployment, rules: Rules) 
     return not model.multimodal or model.name in rules.multimodal_prefill_graph
 
 
-def _prefill_graphs(model: EngineModel, deployment: Deployment, chunk: int, rules: Rules) -> list[int]:
+def _most_graph_tokens(model: EngineModel, deployment: Deployment, chunk: int, rules: Rules) -> int:
     most = chunk
     if deployment.max_total_tokens is not None:
         most = min(most, deployment.max_total_tokens)
     paths = (model.architecture.source.location, model.architecture.id)
     if rules.llama2_graph_cap and any("llama-2" in path.lower() for path in paths):
         most = min(most, _LLAMA2_GRAPH_TOKENS)
+    return most
+
+
+@lru_cache(maxsize=64)
+def _prefill_graphs(most_tokens: int) -> int:
+    """How many graphs are captured: one for each size up to `most_tokens`."""
     sizes = [
         *range(4, 33, 4),
         *range(48, 257, 16),
         *range(288, 513, 32),
         *range(576, 1025, 64),
         *range(1280, 4097, 256),
-        *range(4608, most + 1, 512),
+        *range(4608, most_tokens + 1, 512),
     ]
-    return [size for size in sizes if size <= most]
+    return sum(size <= most_tokens for size in sizes)
 
 
 def _vision_adjustment(vision: Vision) -> float:

@@ -30,7 +30,7 @@ def settled(model: Architecture, deployment: Deployment) -> tuple[Settings, Stag
 
 def charged(settings: Settings, stage: Stage, tokens: int) -> float:
     link, _ = choose(settings.model)
-    return tokens * link.cell(settings, stage)
+    return tokens * link.price(settings, stage).cell
 
 
 def fits(link: str, version: str, budget: int, page: int, tp: int) -> Plan | None:
