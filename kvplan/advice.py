@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from kvplan.architecture import Architecture
 from kvplan.choices import Advice
 from kvplan.deployment import Deployment
 from kvplan.dtypes import element_bytes
+from kvplan.frozen import dataclass
 from kvplan.layers import LatentAttention
 from kvplan.records import Plan
 from kvplan.search import attempt, requests, tokens, varied

@@ -6,10 +6,11 @@ Readers build it from a config; nothing behind them sees a mapping. It is free o
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from typing import Any
 
+from kvplan.frozen import dataclass
 from kvplan.layers import CompressedAttention, Layer, ParallelLayer, Recurrent
 from kvplan.weights.records import Parameters
 

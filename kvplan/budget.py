@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kvplan.architecture import Architecture
 from kvplan.deployment import Deployment
 from kvplan.errors import DoesNotFitError, Problem, RefusedError
+from kvplan.frozen import dataclass
 from kvplan.memory import Bound, Budget, Range, exactly
 from kvplan.records import Capacity, Plan
 from kvplan.sglang.settings import Settings

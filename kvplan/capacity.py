@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from kvplan.frozen import dataclass
 from kvplan.pools import states
 from kvplan.pools.base import Link, Price, Sizes
 from kvplan.pools.concurrency import context_at_concurrency, requests_at_context

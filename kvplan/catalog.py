@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
 from pathlib import Path
 
 from kvplan.errors import InputError, Problem
+from kvplan.frozen import dataclass
 
 PACKAGE = Path(__file__).parent
 SUFFIX = ".yaml"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from kvplan.accounting import Ledger, ledger
+from kvplan.frozen import dataclass
 from kvplan.layers import Layer
 from kvplan.records import Plan
 from kvplan.units import parse_tokens

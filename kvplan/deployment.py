@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kvplan.errors import InputError, Problem, bad_option, option_flag
+from kvplan.frozen import dataclass
 
 DEFAULT_ENGINE_VERSION = "0.5.23"
 

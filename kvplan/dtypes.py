@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from kvplan.frozen import dataclass
 
 BITS = {
     "float32": 32,

@@ -6,10 +6,10 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kvplan.architecture import Architecture, Source
+from kvplan.frozen import dataclass
 from kvplan.layers import Layer
 from kvplan.readers.native import FACTS, NATIVE_VERSION
 from kvplan.readers.native_facts import facts_of

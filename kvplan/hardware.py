@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 
 from kvplan.errors import InputError, bad_option
+from kvplan.frozen import dataclass
 from kvplan.units import MIB
 
 _CATALOGUE_FILE = Path(__file__).with_name("gpus.json")

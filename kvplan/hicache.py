@@ -9,10 +9,11 @@ pool_host/, the same assembler.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from kvplan.errors import bad_option, refused
+from kvplan.frozen import dataclass
 from kvplan.pools.parts import tensors
 from kvplan.records import Buffer, Plan
 from kvplan.sglang.rules import Rules, rules_for

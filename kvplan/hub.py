@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kvplan.errors import InputError, Problem
 from kvplan.files import MAX_CONFIG_BYTES
+from kvplan.frozen import dataclass
 from kvplan.hub_errors import (
     NOT_FOUND,
     NotAHubError,

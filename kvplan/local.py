@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from kvplan import catalog
 from kvplan.errors import InputError, Problem
 from kvplan.files import JSON_SUFFIXES, YAML_SUFFIXES, printable
+from kvplan.frozen import dataclass
 from kvplan.hub import CONFIG, INDEX, QUANTIZATION
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kvplan.errors import InputError, bad_option
+from kvplan.frozen import dataclass
 from kvplan.hardware import Gpu, find
 from kvplan.units import MIB
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ from kvplan.accounting import Accounting, Ledger, Workload, account
 from kvplan.architecture import Architecture
 from kvplan.choices import Advice, Choice
 from kvplan.deployment import Deployment
+from kvplan.frozen import dataclass
 from kvplan.layers import Storage
 from kvplan.memory import Budget
 

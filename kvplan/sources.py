@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from kvplan.architecture import Source
 from kvplan.config import near
 from kvplan.errors import InputError, Problem, bad_option
 from kvplan.files import JSON_SUFFIXES, YAML_SUFFIXES, printable, read_mapping
+from kvplan.frozen import dataclass
 from kvplan.weights import headers
 
 SOURCES = ("bundled", "cache", "hub")

@@ -8,9 +8,9 @@ swa_memory_pool.py, deepseek_v4_memory_pool.py); disaggregation/prefill.py for w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
+from kvplan.frozen import dataclass
 from kvplan.layers import CompressedAttention, SlidingAttention
 from kvplan.pools.dsv4_shapes import ring_slots
 from kvplan.records import Buffer, Plan

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kvplan.architecture import Architecture
 from kvplan.config import MAX_LAYERS, Config, near
 from kvplan.errors import InputError, Problem
+from kvplan.frozen import dataclass
 from kvplan.layers import LAYER_KINDS, Layer
 from kvplan.readers.native_facts import Fact, facts_of
 from kvplan.readers.native_layers import layer_of, values_of

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from kvplan.accounting.ledger import Ledger, ledger
 from kvplan.architecture import Architecture
+from kvplan.frozen import dataclass
 from kvplan.layers import LatentAttention, Storage
 
 

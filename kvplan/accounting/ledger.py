@@ -5,10 +5,10 @@ One request of S tokens takes `alpha * S + gamma` bytes on one GPU once S is abo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
+from kvplan.frozen import dataclass
 from kvplan.layers import Layer, Storage
 from kvplan.layers.base import Part
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from kvplan.frozen import dataclass
 
 Scalar = str | int | float | bool | None
 # Every size in these lines is printed with two decimals.

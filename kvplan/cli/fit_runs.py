@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kvplan import budget
 from kvplan.advice import improvements
@@ -12,6 +12,7 @@ from kvplan.cli.output import show
 from kvplan.deployment import Deployment
 from kvplan.errors import DoesNotFitError, bad_option
 from kvplan.fit import ALLOWED, COMMON_GPUS, common, named_gpus, search
+from kvplan.frozen import dataclass
 from kvplan.planning import plan, resolve
 from kvplan.records import Plan
 from kvplan.remedies import fits, remedies

@@ -10,7 +10,6 @@ import dataclasses
 import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -19,6 +18,7 @@ from kvplan.cli.machine import on_gpus
 from kvplan.cli.parsing import chunk, count, gib, number, parse_size, parse_tokens, weights, word
 from kvplan.deployment import Deployment
 from kvplan.errors import InputError, Problem, option_flag
+from kvplan.frozen import dataclass
 
 Given = str | bool | None
 Command = TypeVar("Command", bound=Callable[..., None])

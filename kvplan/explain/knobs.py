@@ -7,13 +7,14 @@ factor is the slope before it over the slope after it, so that the factors multi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from kvplan.accounting import Ledger, Row, ledger
 from kvplan.architecture import Architecture
 from kvplan.dtypes import element_bytes
 from kvplan.explain.lines import Line, Section, shown
+from kvplan.frozen import dataclass
 from kvplan.layers import CompressedAttention, LatentAttention, Layer, Storage
 from kvplan.sglang.model import head_shape
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from kvplan.frozen import dataclass
 from kvplan.layers import Layer
 
 # The first step of each part: bytes of one entry.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from kvplan.architecture import Architecture
 from kvplan.deployment import Deployment
 from kvplan.errors import InputError, KvplanError, Problem, RefusedError
+from kvplan.frozen import dataclass
 from kvplan.gates.conditions import holds
 from kvplan.gates.figures import KNOWN, flat
 from kvplan.gates.records import Condition, Finding, Gate, Result, Scalar

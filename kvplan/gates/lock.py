@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from kvplan import __version__
 from kvplan.config import Config
 from kvplan.errors import Problem
 from kvplan.files import printable, read_mapping
+from kvplan.frozen import dataclass
 from kvplan.gates.records import Result, Scalar, Snapshot
 
 VERSION = 1

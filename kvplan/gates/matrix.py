@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from kvplan.frozen import dataclass
 
 # More come from a slip: ten options with ten values each would make 10^10.
 MAX_GATES = 1_000

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kvplan.config import Config, near
 from kvplan.errors import InputError, Problem
 from kvplan.files import WHAT_IS_READ, printable, read_mapping
+from kvplan.frozen import dataclass
 from kvplan.gates.conditions import contradiction, read_condition
 from kvplan.gates.matrix import MAX_GATES, Setting, combinations, count, tagged
 from kvplan.gates.records import Condition, Gate

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from kvplan.frozen import dataclass
 from kvplan.records import Number
 
 Scalar = Number | str | bool | None

@@ -5,7 +5,7 @@ Source: sglang/srt/arg_groups/fields/ (0.5.23) and sglang/srt/server_args.py (0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from kvplan.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kvplan.errors import InputError, Problem
+from kvplan.frozen import dataclass
 
 # A launch script is a few kB; more is another file.
 MAX_CHARACTERS = 1 << 16

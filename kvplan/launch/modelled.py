@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from kvplan.frozen import dataclass
 
 MODEL_FLAG = "--model-path"
 REVISION_FLAG = "--revision"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kvplan.deployment import Deployment
 from kvplan.errors import InputError, Problem
+from kvplan.frozen import dataclass
 from kvplan.launch.arguments import HELP_FLAGS, read_arguments
 from kvplan.launch.lines import Command, commands
 from kvplan.launch.modelled import (

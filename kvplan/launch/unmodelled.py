@@ -6,8 +6,9 @@ variables in model_executor/pool_configurator.py, mem_cache/ and configs/mamba_u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from kvplan.frozen import dataclass
 
 # What of a plan is wrong without it: the sizes themselves, the memory fraction that the engine takes where
 # none is given, or the memory that is left beside the weights.

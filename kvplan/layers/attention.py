@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from kvplan.frozen import dataclass
 from kvplan.layers.base import ALL_TOKENS, Part, Span, Storage, window
 
 

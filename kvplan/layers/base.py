@@ -7,11 +7,12 @@ is told apart from what is stored: sparse attention stores all entries and reads
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar, Protocol, runtime_checkable
 
 from kvplan.dtypes import KvFormat
+from kvplan.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from kvplan.dtypes import element_bytes
+from kvplan.frozen import dataclass
 from kvplan.layers.attention import FullAttention, SlidingAttention, keys_and_values
 from kvplan.layers.base import ALL_TOKENS, Part, Storage, picked
 from kvplan.layers.recurrent import KimiDeltaAttention, Mamba1, Mamba2, ShortConv

@@ -6,10 +6,10 @@ ratio 0: the window alone. 4: CSA, overlapping blocks with an indexer. 128: HCA,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from kvplan.dtypes import element_bytes
+from kvplan.frozen import dataclass
 from kvplan.layers.base import NEVER, ONCE, Part, Span, Storage, picked, window
 from kvplan.layers.latent import index_key_bytes, index_key_numbers
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from kvplan.frozen import dataclass
 from kvplan.layers.base import ALL_TOKENS, NEVER, Part, Span, Storage, picked, window
 from kvplan.units import ceil_div
 

@@ -6,10 +6,10 @@ convolution state of the last `w - 1` inputs and a recurrent state per head, bot
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from kvplan.dtypes import element_bytes
+from kvplan.frozen import dataclass
 from kvplan.layers.base import ONCE, Part, StateKind, Storage
 
 

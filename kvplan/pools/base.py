@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from kvplan.errors import DoesNotFitError, Problem
+from kvplan.frozen import dataclass
 from kvplan.records import Number, Term
 from kvplan.sglang.model import EngineModel, Stage
 from kvplan.sglang.settings import Settings

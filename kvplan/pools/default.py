@@ -6,8 +6,8 @@ Source: model_executor/pool_configurator.py, DefaultPoolConfigurator.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from kvplan.frozen import dataclass
 from kvplan.pools.base import Price, Sizes, nothing_fits
 from kvplan.records import Term
 from kvplan.sglang.model import EngineModel, Stage

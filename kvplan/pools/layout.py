@@ -9,8 +9,7 @@ _build_token_to_kv_pool (0.5.23); model_runner_kv_cache_mixin.py, _init_pools (0
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kvplan.frozen import dataclass
 from kvplan.pools.base import Sizes
 from kvplan.pools.dsa import indexed_layers
 from kvplan.pools.layout_dsv4_parts import dsv4_parts

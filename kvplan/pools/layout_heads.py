@@ -6,8 +6,7 @@ layers/quantization/fp4_kv_cache_quant_method.py (0.5.23).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kvplan.frozen import dataclass
 from kvplan.layers import IndexedAttention
 from kvplan.pools.mha import FP4_BLOCK, MXFP8_BLOCK, engine_shape, heads_on_gpu, index_element_bytes
 from kvplan.pools.parts import E8M0, stored, tensors

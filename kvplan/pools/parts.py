@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from kvplan.dtypes import BITS, element_bytes
+from kvplan.frozen import dataclass
 from kvplan.records import Buffer, Number, Pool
 
 # torch can't index FP8 tensors, so they are kept as bytes (mem_cache/memory_pool.py, KVCache.store_dtype).

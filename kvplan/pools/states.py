@@ -7,10 +7,10 @@ model_runner_kv_cache_mixin.py, handle_max_mamba_cache (0.5.12).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 
 from kvplan.errors import DoesNotFitError, Problem, refused
+from kvplan.frozen import dataclass
 from kvplan.layers.recurrent import state_bytes
 from kvplan.sglang.model import Stage
 from kvplan.sglang.settings import Settings

@@ -6,10 +6,9 @@ SGLang computes this in double precision; the operations below are the same in t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kvplan.dtypes import element_bytes
 from kvplan.errors import refused
+from kvplan.frozen import dataclass
 from kvplan.layers import CompressedAttention, SlidingAttention
 from kvplan.pools.base import Price, Sizes, nothing_fits
 from kvplan.pools.mha import MXFP8_BLOCK

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kvplan.architecture import Architecture, Source
 from kvplan.config import MAX_LAYERS, Config
+from kvplan.frozen import dataclass
 from kvplan.layers import LAYER_KINDS, Layer
 from kvplan.readers.native_facts import facts_of
 from kvplan.readers.native_layers import layer_of, shown, values_of, whole

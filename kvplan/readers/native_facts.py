@@ -11,11 +11,11 @@ import functools
 import types
 import typing
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 from kvplan.architecture import Architecture, ConfigHeads
 from kvplan.config import MAX_DIMENSION, MAX_LAYERS
+from kvplan.frozen import dataclass
 from kvplan.layers import CompressedAttention, LatentAttention
 from kvplan.layers.compressed import RATIOS
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from kvplan.config import MAX_LAYERS, Config
+from kvplan.frozen import dataclass
 from kvplan.layers import FullAttention, Layer
 
 _DEFAULTS_FILE = Path(__file__).with_name("class_defaults.json")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from kvplan.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from kvplan.frozen import dataclass
 
 GLYPHS = "ox+#@%&$"
 _GUTTER = 9  # columns for the labels of the vertical axis

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from kvplan.deployment import Deployment
+from kvplan.frozen import dataclass
 from kvplan.records import Number, Plan
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.size import engine_facts, short_dtype

@@ -6,8 +6,9 @@ Light on purpose: the command line names the formats in its help, long before an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from kvplan.frozen import dataclass
 
 if TYPE_CHECKING:
     from kvplan.render.blocks import Report

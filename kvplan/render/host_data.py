@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from kvplan.frozen import dataclass
 from kvplan.hicache import HostPool
 from kvplan.records import SCHEMA_VERSION, Plan
 from kvplan.transfer import Item, Transfer

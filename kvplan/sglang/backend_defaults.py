@@ -6,7 +6,7 @@ and server_args.py, _handle_model_specific_adjustments (0.5.12).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from kvplan.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

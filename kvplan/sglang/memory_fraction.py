@@ -7,11 +7,11 @@ operations follow here in the same order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from kvplan.architecture import Vision
 from kvplan.deployment import UNCHUNKED, Deployment
+from kvplan.frozen import dataclass
 from kvplan.hardware import Gpu
 from kvplan.sglang.families import KDA_BY_CONFIG
 from kvplan.sglang.memory_tiers import MemoryTier

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from kvplan.architecture import Architecture, state_of
+from kvplan.frozen import dataclass
 from kvplan.layers import (
     CompressedAttention,
     FullAttention,

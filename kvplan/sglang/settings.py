@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kvplan.deployment import Deployment
 from kvplan.dtypes import KvFormat
+from kvplan.frozen import dataclass
 from kvplan.hardware import Gpu, gpu_by_name
 from kvplan.layers import Storage
 from kvplan.sglang import backend as backends

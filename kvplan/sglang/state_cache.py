@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kvplan.deployment import Deployment
+from kvplan.frozen import dataclass
 from kvplan.hardware import Gpu
 from kvplan.sglang.families import (
     EXTRA_BUFFER_0_5_23,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kvplan.bootlog import BootLog
+from kvplan.frozen import dataclass
 from kvplan.hardware import GPUS, Gpu
 from kvplan.launch.modelled import ATTENTION_DP_FLAG, MODELLED, Modelled
 from kvplan.launch.unmodelled import UNMODELLED

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from kvplan.bootlog import BootLog
+from kvplan.frozen import dataclass
 from kvplan.records import SCHEMA_VERSION, Number, Plan
 
 DEFAULT_TOLERANCE = 0.01

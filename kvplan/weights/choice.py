@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from kvplan.architecture import Architecture
 from kvplan.deployment import Deployment
 from kvplan.dtypes import BITS
 from kvplan.errors import InputError, bad_option
+from kvplan.frozen import dataclass
 from kvplan.memory import Range, exactly
 from kvplan.sglang.kv_dtype import model_dtype
 from kvplan.sglang.settings import Settings

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from kvplan.dtypes import BITS
+from kvplan.frozen import dataclass
 
 # Bytes of a scale: float32 beside FP8 blocks (DeepSeek-V3's weight_scale_inv), bfloat16 or float16
 # beside groups of integers, one byte beside FP4 and MXFP8 (OCP microscaling formats; NVIDIA's NVFP4).

@@ -10,11 +10,11 @@ models/nemotron_h.py (projections around experts replicated).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from kvplan.architecture import Architecture
 from kvplan.dtypes import BITS
+from kvplan.frozen import dataclass
 from kvplan.layers import LatentAttention
 from kvplan.sglang.model import head_shape
 from kvplan.units import ceil_div

@@ -6,8 +6,7 @@ are left out: they are below a thousandth of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kvplan.frozen import dataclass
 from kvplan.layers import (
     CompressedAttention,
     FullAttention,

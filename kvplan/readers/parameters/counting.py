@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from kvplan.frozen import dataclass
 from kvplan.layers import Layer, NoCache, Recurrent
 from kvplan.readers.parameters.attention import Mixer, mixer
 from kvplan.readers.parameters.feed_forward import EXPERT_KEYS, FeedForward, feed_forward

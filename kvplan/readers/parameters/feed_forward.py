@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from kvplan.frozen import dataclass
 from kvplan.layers import Layer, SharedAttention
 from kvplan.readers.parameters.sizes import Sizes, as_whole
 

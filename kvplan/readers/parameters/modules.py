@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fnmatch import translate
 from typing import Any
+
+from kvplan.frozen import dataclass
 
 # What each kind of weight is called in checkpoints, most usual first.
 NAMES = {

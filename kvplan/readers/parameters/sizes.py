@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from kvplan.config import MAX_DIMENSION
+from kvplan.frozen import dataclass
 from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, Reading
 
 _DEFAULTS_FILE = Path(__file__).with_name("class_defaults.json")

@@ -6,9 +6,9 @@ Good to about a tenth of a tower; a tower is a few hundredths of all but the sma
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kvplan.frozen import dataclass
 from kvplan.readers.parameters.sizes import Sizes, as_whole, class_defaults
 
 # Where configs keep the sizes of their vision tower.
