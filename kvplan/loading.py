@@ -8,7 +8,7 @@ from dataclasses import replace
 from kvplan.architecture import Architecture
 from kvplan.config import Config
 from kvplan.errors import Problem
-from kvplan.readers import huggingface, native
+from kvplan.readers import native
 from kvplan.sources import Document, OnFetch, resolve
 
 
@@ -31,6 +31,8 @@ def read(document: Document, problems: list[Problem]) -> Architecture:
     if native.is_native(document.data):
         model = native.read(config, source=document.source, model_id=document.model_id)
     else:
+        from kvplan.readers import huggingface  # noqa: PLC0415 - a model YAML needs none of its modules
+
         model = huggingface.read(
             config,
             source=document.source,

@@ -16,7 +16,6 @@ from kvplan.frozen import dataclass
 from kvplan.planning import plan, resolve
 from kvplan.records import Plan
 from kvplan.remedies import fits, remedies
-from kvplan.render.documents import of_fit
 
 AUTO = "auto"
 
@@ -42,7 +41,9 @@ def run_fit(
     rows = search(model, wanted, gpus=names, most=space.most, allowed=space.allowed)
     costs = plan(model, _without_budget(asked))
     requests = asked.concurrency or 1
-    show(of_fit(rows[:top], plan=costs, total=len(rows), wanted=requests), chosen, output)
+    from kvplan.render.choices import fit_document  # noqa: PLC0415 - `kvplan size` needs the rest alone
+
+    show(fit_document(rows[:top], plan=costs, total=len(rows), wanted=requests), chosen, output)
 
 
 def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError | None]:

@@ -10,6 +10,6 @@ def gpus(output_format: Format = "table", output: Output = None, debug: Debug = 
     """List the GPUs that kvplan knows."""
     chosen = check_format(output_format)
     from kvplan.hardware import GPUS  # noqa: PLC0415 - help and usage errors need none of it
-    from kvplan.render.documents import of_gpus  # noqa: PLC0415
+    from kvplan.render.gpus import document  # noqa: PLC0415
 
-    show(of_gpus(tuple(GPUS.values())), chosen, output)
+    show(document(tuple(GPUS.values())), chosen, output)

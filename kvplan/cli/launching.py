@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import IO, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
 from kvplan.errors import InputError, Problem
 from kvplan.files import printable
-from kvplan.launch import Launch, parse
-from kvplan.launch.lines import MAX_CHARACTERS
+
+if TYPE_CHECKING:
+    from kvplan.launch import Launch
 
 STDIN = "-"
 FILE_MARK = "@"
@@ -39,6 +40,8 @@ LaunchedModel = Annotated[
 
 def read_launch(given: str) -> Launch:
     """The launch line that the option gives. Raises InputError for what can't be read or understood."""
+    from kvplan.launch import parse  # noqa: PLC0415 - most runs have no launch line
+
     if given == STDIN:
         return parse(_read(sys.stdin, "stdin"), "stdin")
     path = given.removeprefix(FILE_MARK)
@@ -67,6 +70,8 @@ def _text(path: str) -> str:
 
 
 def _read(file: IO[str], shown: str) -> str:
+    from kvplan.launch.lines import MAX_CHARACTERS  # noqa: PLC0415
+
     try:
         return file.read(MAX_CHARACTERS + 1)
     except UnicodeDecodeError as error:

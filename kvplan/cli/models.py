@@ -11,6 +11,6 @@ def models(output_format: Format = "table", output: Output = None, debug: Debug 
     chosen = check_format(output_format)
     from kvplan.catalog import bundled  # noqa: PLC0415 - help and usage errors need none of it
     from kvplan.cli.runs import load_all  # noqa: PLC0415
-    from kvplan.render.documents import of_models  # noqa: PLC0415
+    from kvplan.render.models import document  # noqa: PLC0415
 
-    show(of_models(load_all((model.id for model in bundled()), "bundled")), chosen, output)
+    show(document(load_all((model.id for model in bundled()), "bundled")), chosen, output)

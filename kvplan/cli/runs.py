@@ -14,8 +14,7 @@ from kvplan.errors import InputError, KvplanError, Problem, RefusedError, option
 from kvplan.loading import load
 from kvplan.planning import plan
 from kvplan.records import Plan
-from kvplan.render.documents import of_comparison, of_plan
-from kvplan.render.size import asks_for_context, ranks_of
+from kvplan.render import size
 from kvplan.whatif import changed
 
 
@@ -35,7 +34,7 @@ def run_size(
     """
     made, unfit = sized(changed(load(model, source=source, on_fetch=spinner), changes), asked)
     made = replace(made, warnings=(*made.warnings, *notes))
-    show(of_plan(made), chosen, output)
+    show(size.document(made), chosen, output)
     if unfit is not None:
         raise unfit
     unmet = unmet_request(made)
@@ -51,13 +50,13 @@ def unmet_request(made: Plan) -> str:
     per_rank, asked = made.capacity.requests_at_context, made.deployment
     if per_rank is None:
         return ""
-    if asks_for_context(made):
+    if size.asks_for_context(made):
         none = not made.capacity.context_at_concurrency
         return f"--concurrency: {asked.concurrency:,} requests fit at no context" if none else ""
     context = f"{made.request.context:,} tokens"
     if asked.ctx is not None and per_rank == 0:
         return f"--ctx: not one request of {context} fits"
-    fitting = per_rank * ranks_of(made)
+    fitting = per_rank * size.ranks_of(made)
     if asked.concurrency is not None and fitting < asked.concurrency:
         return f"--concurrency: {fitting:,} requests of {context} fit at once, not {asked.concurrency:,}"
     return ""
@@ -92,7 +91,9 @@ def run_compare(
     if wrong:
         raise InputError(_named(wrong, len(rows)))
     if plans:
-        show(of_comparison(plans), chosen, output)
+        from kvplan.render.comparison import document  # noqa: PLC0415 - `kvplan size` needs the rest alone
+
+        show(document(plans), chosen, output)
     if refused:
         raise RefusedError(_named(refused, len(rows)))
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from kvplan.choices import Advice, Choice
 from kvplan.fit import COMMON_GPUS, MOST_GPUS
-from kvplan.records import Plan
+from kvplan.records import SCHEMA_VERSION, Plan
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.budget import millions
+from kvplan.render.formats import Document
 from kvplan.render.text import exact, plural
 from kvplan.units import GIB
 
@@ -58,6 +59,22 @@ def too_small(plan: Plan) -> tuple[Remark, ...]:
         return ()
     most = plan.deployment.tp if plan.deployment.tp > 1 else MOST_GPUS
     return (Remark(tag="too small", text=f"{most} of {', '.join(missing)}"),)
+
+
+def fit_document(rows: Sequence[Choice], *, plan: Plan, total: int, wanted: int) -> Document:
+    """Settings that fit: `kvplan fit`; `total` of them, of which `rows` are shown."""
+    return Document(
+        report=lambda: fit_report(rows, plan=plan, total=total, wanted=wanted),
+        data=lambda: {
+            "schema_version": SCHEMA_VERSION,
+            "model": plan.to_dict()["model"],
+            "context": plan.request.context,
+            "concurrency": wanted,
+            "settings_total": total,
+            "settings": records(rows),
+        },
+        records=lambda: records(rows),
+    )
 
 
 def fit_report(rows: Sequence[Choice], *, plan: Plan, total: int, wanted: int) -> Report:

@@ -8,8 +8,10 @@ from typing import Any
 
 from kvplan.deployment import Deployment
 from kvplan.frozen import dataclass
-from kvplan.records import Number, Plan
+from kvplan.records import SCHEMA_VERSION, Number, Plan
 from kvplan.render.blocks import Column, Grid, Remark, Report
+from kvplan.render.flat import flat
+from kvplan.render.formats import Document
 from kvplan.render.size import engine_facts, short_dtype
 from kvplan.render.text import exact
 from kvplan.render.words import attention_summary, composition
@@ -44,6 +46,20 @@ class Row:
             "max_total_num_tokens": plan.capacity.max_total_num_tokens,
             "requests_at_context": plan.capacity.requests_at_context,
         }
+
+
+def document(plans: Sequence[Plan]) -> Document:
+    """Plans side by side; in JSON `rows` are the table in its order and `plans` the plans behind them."""
+    sorted_rows = rows(plans)
+    return Document(
+        report=lambda: report(sorted_rows),
+        data=lambda: {
+            "schema_version": SCHEMA_VERSION,
+            "rows": [row.figures() for row in sorted_rows],
+            "plans": [row.plan.to_dict() for row in sorted_rows],
+        },
+        records=lambda: [{**row.figures(), **flat(row.plan)} for row in sorted_rows],
+    )
 
 
 def rows(plans: Sequence[Plan]) -> tuple[Row, ...]:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from kvplan.hardware import Gpu
+from kvplan.records import SCHEMA_VERSION
 from kvplan.render.blocks import Column, Grid, Remark, Report
+from kvplan.render.formats import Document
 from kvplan.render.text import exact, plural
 from kvplan.units import GIB, MIB
 
@@ -19,6 +21,15 @@ _COLUMNS = (
     Column(heading="generation"),
     Column(heading="GB/s", figures=True),
 )
+
+
+def document(found: Sequence[Gpu]) -> Document:
+    """GPUs that can be named: `kvplan gpus`."""
+    return Document(
+        report=lambda: report(found),
+        data=lambda: {"schema_version": SCHEMA_VERSION, "gpus": records(found)},
+        records=lambda: records(found),
+    )
 
 
 def report(found: Sequence[Gpu]) -> Report:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from kvplan.architecture import Architecture
+from kvplan.records import SCHEMA_VERSION
 from kvplan.render.blocks import Column, Grid, Remark, Report
+from kvplan.render.formats import Document
 from kvplan.render.text import exact, plural
 from kvplan.render.words import attention_summary
 
@@ -16,6 +18,15 @@ _COLUMNS = (
     Column(heading="layers", figures=True),
     Column(heading="context", figures=True),
 )
+
+
+def document(found: Sequence[Architecture]) -> Document:
+    """Models that can be named: `kvplan models`."""
+    return Document(
+        report=lambda: report(found),
+        data=lambda: {"schema_version": SCHEMA_VERSION, "models": records(found)},
+        records=lambda: records(found),
+    )
 
 
 def report(found: Sequence[Architecture]) -> Report:

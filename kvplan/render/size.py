@@ -7,6 +7,8 @@ from kvplan.records import Plan, Pool
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.budget import lines, requests_range, tokens_range
 from kvplan.render.choices import common_grid, too_small, tries
+from kvplan.render.flat import flat
+from kvplan.render.formats import Document
 from kvplan.render.sharing import copies, fixed_parts
 from kvplan.render.text import exact, joined, plural, rounded
 from kvplan.render.words import composition
@@ -34,6 +36,11 @@ _SOURCES = {
     "hub": "Hugging Face Hub",
     "built": "built in Python",
 }
+
+
+def document(plan: Plan) -> Document:
+    """One plan in every shape: `kvplan size`."""
+    return Document(report=lambda: report(plan), data=plan.to_dict, records=lambda: [flat(plan)])
 
 
 def report(plan: Plan) -> Report:

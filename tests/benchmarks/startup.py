@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 ROUNDS = 20
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 MODEL = Path(__file__).parents[2] / "configs" / "meta-llama__Llama-3.1-8B.yaml"
 
 
@@ -23,6 +24,8 @@ def main() -> None:
         "kvplan size FILE": ["-m", "kvplan", "size", model],
         "kvplan compare": ["-m", "kvplan", "compare"],
     }
+    for arguments in runs.values():  # writes the bytecode, as a user's first run does
+        run(arguments)
     measured: dict[str, list[tuple[float, int]]] = {name: [] for name in runs}
     for _ in range(ROUNDS):  # in turn, so that a busy machine is unfair to none
         for name, arguments in runs.items():
@@ -38,7 +41,7 @@ def run(arguments: list[str]) -> tuple[float, int]:
     """Wall seconds and peak resident KiB of one process."""
     silent = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
     start = time.perf_counter()
-    child = os.posix_spawn(sys.executable, [sys.executable, *arguments], os.environ, file_actions=silent)
+    child = os.posix_spawn(sys.executable, [sys.executable, *arguments], ENVIRONMENT, file_actions=silent)
     _, status, usage = os.wait4(child, 0)
     if status:
         raise SystemExit(f"{' '.join(arguments)} failed")

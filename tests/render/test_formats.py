@@ -11,8 +11,7 @@ import math
 import pytest
 
 from kvplan.records import Plan
-from kvplan.render import as_json
-from kvplan.render.documents import of_comparison, of_models, of_plan
+from kvplan.render import as_json, comparison, models, size
 from kvplan.render.formats import FORMATS, Document, draw
 from tests import samples
 
@@ -73,21 +72,21 @@ def hostile(text: str) -> Plan:
 
 
 def test_markdown_has_the_whole_report() -> None:
-    assert drawn(of_plan(samples.llama()), "markdown") == MARKDOWN
+    assert drawn(size.document(samples.llama()), "markdown") == MARKDOWN
 
 
 def test_markdown_leaves_nothing_of_an_id_to_interpret() -> None:
-    first = drawn(of_plan(hostile("<b>|[x](y)|`z`_\n# h")), "markdown").splitlines()[0]
+    first = drawn(size.document(hostile("<b>|[x](y)|`z`_\n# h")), "markdown").splitlines()[0]
     assert first == r"### \<b\>\|\[x\](y)\|\`z\`\_\\n\# h"
 
 
 def test_json_of_a_plan_is_the_plan() -> None:
-    assert json.loads(drawn(of_plan(samples.qwen()), "json")) == samples.qwen().to_dict()
+    assert json.loads(drawn(size.document(samples.qwen()), "json")) == samples.qwen().to_dict()
 
 
 def test_json_keeps_foreign_text_and_stays_ascii() -> None:
     text = "[red]\x1b[31m\u202e\n"
-    page = drawn(of_plan(hostile(text)), "json")
+    page = drawn(size.document(hostile(text)), "json")
     assert page.isascii()
     assert "\x1b" not in page
     assert json.loads(page)["model"]["id"] == text
@@ -99,7 +98,7 @@ def test_json_refuses_what_json_does_not_have() -> None:
 
 
 def test_json_of_a_comparison_has_the_rows_in_order_and_the_plans_behind_them() -> None:
-    page = json.loads(drawn(of_comparison(samples.flagships()), "json"))
+    page = json.loads(drawn(comparison.document(samples.flagships()), "json"))
     assert page["schema_version"] == 1
     assert page["rows"][0] == FLAGSHIP_ROWS[0]
     for row, expected in zip(page["rows"], FLAGSHIP_ROWS, strict=True):
@@ -111,13 +110,13 @@ def test_json_of_a_comparison_has_the_rows_in_order_and_the_plans_behind_them() 
 
 def test_rows_name_the_options_that_differ() -> None:
     plans = [samples.llama(tp=2), samples.llama(tp=4)]
-    page = json.loads(drawn(of_comparison(plans), "json"))
+    page = json.loads(drawn(comparison.document(plans), "json"))
     assert [row["tp"] for row in page["rows"]] == [2, 4]
     assert "page_size" not in page["rows"][0]
 
 
 def test_csv_has_a_line_per_plan_under_the_paths_of_the_json() -> None:
-    page = drawn(of_plan(samples.qwen()), "csv")
+    page = drawn(size.document(samples.qwen()), "csv")
     assert len(page.splitlines()) == 2
     record = next(csv.DictReader(io.StringIO(page)))
     expected = {
@@ -136,14 +135,14 @@ def test_csv_has_a_line_per_plan_under_the_paths_of_the_json() -> None:
 
 
 def test_csv_of_a_comparison_starts_with_the_columns_of_its_table() -> None:
-    lines = list(csv.reader(io.StringIO(drawn(of_comparison(samples.flagships()), "csv"))))
+    lines = list(csv.reader(io.StringIO(drawn(comparison.document(samples.flagships()), "csv"))))
     assert lines[0][:5] == ["model", "attention", "layers", "kv_cache_dtype", "context"]
     assert [line[0] for line in lines[1:]] == [row["model"] for row in FLAGSHIP_ROWS]
 
 
 def test_models_are_listed_with_their_design() -> None:
     found = [samples.QWEN, dataclasses.replace(samples.LLAMA, context_length=None)]
-    assert json.loads(drawn(of_models(found), "json"))["models"] == [
+    assert json.loads(drawn(models.document(found), "json"))["models"] == [
         {
             "id": "Qwen/Qwen3.5-397B-A17B",
             "architecture": "Qwen3_5MoeForConditionalGeneration",
@@ -159,7 +158,7 @@ def test_models_are_listed_with_their_design() -> None:
             "context_length": None,
         },
     ]
-    assert drawn(of_models(found), "table") == (
+    assert drawn(models.document(found), "table") == (
         "2 bundled models\n"
         "\n"
         "model                    attention  layers  context\n"
@@ -172,7 +171,7 @@ def test_models_are_listed_with_their_design() -> None:
 
 @pytest.mark.parametrize("chosen", FORMATS)
 def test_every_format_ends_in_one_line_end(chosen: str) -> None:
-    for document in (of_plan(samples.v4_flash()), of_comparison(samples.flagships())):
+    for document in (size.document(samples.v4_flash()), comparison.document(samples.flagships())):
         page = drawn(document, chosen)
         assert page.endswith("\n")
         assert not page.endswith("\n\n")
