@@ -22,17 +22,26 @@ _MANY = 500
 _put = object.__setattr__
 
 
-def _decorator(*, frozen: bool, kw_only: bool, slots: bool = False) -> Callable[[type[T]], type[T]]:
+def _decorator(
+    *, frozen: bool, kw_only: bool, slots: bool = False, eq: bool = True
+) -> Callable[[type[T]], type[T]]:
     """As in the standard library; TypeError for a class that is not frozen and keyword-only."""
     if not (frozen and kw_only):
         raise TypeError("only frozen, keyword-only classes are made here")
-    return partial(_make, slots)
+    return partial(_make, slots, eq)
 
 
-def _make(slots: bool, cls: type[T]) -> type[T]:
+def _make(slots: bool, eq: bool, cls: type[T]) -> type[T]:
     written = set(cls.__dict__)
     made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=True)(cls)
-    methods = {"__init__": _init(made), **_comparisons(made), "__setattr__": _set, "__delattr__": _delete}
+    methods = {
+        "__init__": _init(made),
+        "__repr__": _repr(made),
+        "__setattr__": _set,
+        "__delattr__": _delete,
+    }
+    if eq:
+        methods |= _comparisons(made)
     if slots:
         methods |= {"__getstate__": _state, "__setstate__": _restore}
     for name in methods.keys() - written:
@@ -99,11 +108,17 @@ def _comparisons(cls: type) -> dict[str, Callable[..., Any]]:
     def __hash__(self: object) -> int:  # noqa: N807
         return hash(values(self))
 
+    return {"__eq__": __eq__, "__hash__": __hash__}
+
+
+def _repr(cls: type) -> Callable[[object], str]:
+    names = _names(cls)
+
     def __repr__(self: object) -> str:  # noqa: N807
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
         return f"{type(self).__qualname__}({shown})"
 
-    return {"__eq__": __eq__, "__hash__": __hash__, "__repr__": __repr__}
+    return __repr__
 
 
 def _names(cls: Any) -> tuple[str, ...]:

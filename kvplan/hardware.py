@@ -15,11 +15,11 @@ from kvplan.units import MIB
 
 _CATALOGUE_FILE = Path(__file__).with_name("gpus.json")
 # `h200x8`, and `sm89`: a generation instead of a product, beside --gpu-memory.
-_COUNTED = re.compile(r"(.+?)[\s_-]*x([1-9][0-9]{0,4})\Z", re.IGNORECASE)
-_GENERATION = re.compile(r"sm[_-]?([0-9]{2,3})\Z", re.IGNORECASE)
-_SEPARATORS = re.compile(r"[\s_-]+")
+_COUNTED = r"(?i)(.+?)[\s_-]*x([1-9][0-9]{0,4})\Z"
+_GENERATION = r"(?i)sm[_-]?([0-9]{2,3})\Z"
+_SEPARATORS = r"[\s_-]+"
 # Names that people and nvidia-smi put in front.
-_VENDORS = re.compile(r"\A(nvidia|amd|geforce|instinct|tesla)[\s_-]+", re.IGNORECASE)
+_VENDORS = r"(?i)(nvidia|amd|geforce|instinct|tesla)[\s_-]+"
 _HOPPER = 90
 
 
@@ -103,7 +103,7 @@ def gpu_by_name(name: str, memory_bytes: int | None = None) -> Gpu:
         raise bad_option("gpu_memory", f"{memory_bytes} bytes are less than 1 MiB")
     if found is not None:
         return replace(found, memory_mib=memory_bytes // MIB)
-    generation = _GENERATION.match(name)
+    generation = re.match(_GENERATION, name)
     sm = int(generation[1]) if generation else _HOPPER
     return Gpu(name=name.lower(), memory_mib=memory_bytes // MIB, sm=sm)
 
@@ -122,23 +122,23 @@ def _spellings() -> dict[str, Gpu]:
 
 def names_generation(name: str) -> bool:
     """Whether a name such as `sm89` stands for a generation."""
-    return _GENERATION.match(name) is not None
+    return re.match(_GENERATION, name) is not None
 
 
 def split_count(text: str) -> tuple[str, int | None]:
     """`h200x8` -> (`h200`, 8); a name alone has no count."""
     if find(text) is not None:
         return text, None
-    match = _COUNTED.match(text.strip())
+    match = re.match(_COUNTED, text.strip())
     return (match[1], int(match[2])) if match else (text, None)
 
 
 def _plain(name: str) -> str:
     """One spelling for `RTX 4090`, `rtx-4090` and `NVIDIA GeForce RTX 4090`."""
     short = name.strip()
-    while match := _VENDORS.match(short):
+    while match := re.match(_VENDORS, short):
         short = short[match.end() :]
-    return _SEPARATORS.sub("", short).lower()
+    return re.sub(_SEPARATORS, "", short).lower()
 
 
 def _unknown(name: str) -> InputError:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from kvplan import budget
 from kvplan.accounting import Ledger, ledger
 from kvplan.architecture import Architecture
-from kvplan.capacity import capacity, size
+from kvplan.capacity import Sized, capacity, size
 from kvplan.deployment import Deployment
 from kvplan.hardware import ASSUMED_GENERATION, ASSUMED_GPU
 from kvplan.pools import states
+from kvplan.pools.base import Link, Price
 from kvplan.pools.chain import choose
-from kvplan.pools.layout import Counts, Layout, lay_out
+from kvplan.pools.parts import Layout
 from kvplan.records import Capacity, Plan, PoolChoice, Request, Resolved, number
 from kvplan.remarks import assumptions, warnings
-from kvplan.sglang.model import classify, whole_of
+from kvplan.sglang.model import Stage, classify, whole_of
 from kvplan.sglang.prefill_only import refuse_prefill_only
 from kvplan.sglang.rules import rules_for
 from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings, settle
@@ -40,12 +41,7 @@ def plan(architecture: Architecture, deployment: Deployment) -> Plan:
     priced = [(stage, link.price(settings, stage)) for stage in distinct]
     price = priced[0][1]
     sized = size(settings, link, whole, priced) if deployment.has_budget else None
-    laid = Layout()
-    if sized is not None:
-        counts = Counts(
-            sizes=sized.sizes, states=sized.states, running=sized.running, kv_bytes=sized.kv_bytes
-        )
-        laid = lay_out(settings, link.name, stages[0], price.terms, counts)
+    laid = Layout() if sized is None else _laid_out(settings, link, priced[0], sized)
     fitting = Capacity() if sized is None else capacity(settings, sized, stages, request)
     return Plan(
         architecture=architecture,
@@ -70,6 +66,14 @@ def plan(architecture: Architecture, deployment: Deployment) -> Plan:
         ledger=book,
         storage=settings.storage,
     )
+
+
+def _laid_out(settings: Settings, link: Link, first: tuple[Stage, Price], sized: Sized) -> Layout:
+    from kvplan.pools.layout import Counts, lay_out  # noqa: PLC0415 - without a budget there are no pools
+
+    counts = Counts(sizes=sized.sizes, states=sized.states, running=sized.running, kv_bytes=sized.kv_bytes)
+    stage, price = first
+    return lay_out(settings, link.name, stage, price.terms, counts)
 
 
 def resolve(architecture: Architecture, deployment: Deployment) -> Settings:

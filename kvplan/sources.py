@@ -24,11 +24,12 @@ SOURCES = ("bundled", "cache", "hub")
 # The index of a model with 384 experts in 60 layers is about 15 MB.
 MAX_INDEX_BYTES = 64 << 20
 
+# Patterns are compiled when a name has to be checked: most runs name a file or a bundled model.
 # The Hub's own rule for names (huggingface_hub, validate_repo_id): up to 96 letters, digits, `-`, `_`,
 # `.`, no `--` or `..`, neither `-` nor `.` at an end.
-_NAME = re.compile(r"(?!.*(--|\.\.))[A-Za-z0-9_]([A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
+_NAME = r"(?!.*(--|\.\.))[A-Za-z0-9_]([A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?"
 # A branch (`refs/pr/1` is one), a tag or a commit.
-_REVISION = re.compile(r"(?!.*(\.\.|//))[A-Za-z0-9_][A-Za-z0-9._/-]{0,254}(?<![/.])")
+_REVISION = r"(?!.*(\.\.|//))[A-Za-z0-9_][A-Za-z0-9._/-]{0,254}(?<![/.])"
 
 OnFetch = Callable[[str], AbstractContextManager[None]]
 
@@ -117,9 +118,9 @@ def _hub_id(name: str) -> _HubId:
     """Take `org/name[@revision]` apart; refused before it gets near a path or the network."""
     repo, mark, revision = name.partition("@")
     parts = repo.split("/")
-    if len(parts) != 2 or not all(_NAME.fullmatch(part) for part in parts):
+    if len(parts) != 2 or not all(re.fullmatch(_NAME, part) for part in parts):
         raise _error(name, "no such file, and not a bundled name or a model id", catalog.hint(repo))
-    if mark and not _REVISION.fullmatch(revision):
+    if mark and not re.fullmatch(_REVISION, revision):
         raise _error(name, f"{revision!r:.60} is no revision", "a branch, a tag or a commit follows the @")
     return _HubId(repo=repo, revision=revision or None)
 

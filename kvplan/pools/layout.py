@@ -19,10 +19,10 @@ from kvplan.pools.layout_latent import index_buffers, latent_buffers
 from kvplan.pools.layout_states import state_parts
 from kvplan.pools.layout_swa import swa_parts
 from kvplan.pools.mha import block_indexed
-from kvplan.pools.parts import Part, part, tensors
+from kvplan.pools.parts import Layout, Part, part, tensors
 from kvplan.pools.states import StatePool
 from kvplan.pools.swa import outstanding_draft_tokens
-from kvplan.records import Buffer, Pool, Term
+from kvplan.records import Buffer, Term
 from kvplan.sglang.model import Stage
 from kvplan.sglang.settings import Settings
 
@@ -30,16 +30,6 @@ from kvplan.sglang.settings import Settings
 _EXTRA_CONTEXT = 4
 _INDEX_TERMS = frozenset({"index", "index keys"})
 _DRAFT_TERM = "draft layers"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """Pools in order, and tensors on one GPU: of the server, of its draft worker, and not charged."""
-
-    pools: tuple[Pool, ...] = ()
-    buffers: tuple[Buffer, ...] = ()
-    draft_buffers: tuple[Buffer, ...] = ()
-    uncharged_buffers: tuple[Buffer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,16 @@ class Part:
     draft: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Pools in order, and tensors on one GPU: of the server, of its draft worker, and not charged."""
+
+    pools: tuple[Pool, ...] = ()
+    buffers: tuple[Buffer, ...] = ()
+    draft_buffers: tuple[Buffer, ...] = ()
+    uncharged_buffers: tuple[Buffer, ...] = ()
+
+
 def part(
     name: str,
     buffers: tuple[Buffer, ...],

@@ -6,10 +6,11 @@ Paths in comments are under sglang/srt/ of that version.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kvplan.dtypes import KvFormat
 from kvplan.errors import bad_option
+from kvplan.frozen import dataclass
 from kvplan.sglang import families, model_classes, registry
 from kvplan.sglang.backend_defaults import BACKENDS_0_5_12, BACKENDS_0_5_23, BackendDefault
 from kvplan.sglang.memory_tiers import MemoryTier, memory_tiers
