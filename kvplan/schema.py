@@ -55,6 +55,8 @@ DESCRIPTIONS = {
     "draft": "MTP layers.",
     "unused": "Copies of embedding and head that come with MTP layers and are never loaded.",
     "moe_layers": "Decoder layers with experts.",
+    "routed_experts": "Routed experts of one layer.",
+    "experts_per_token": "Routed experts that a token uses in each layer.",
     "dense_layers": "Decoder layers with a dense feed-forward part.",
     "Tensors.count": "Number of parameters.",
     "stored": "Bytes in the checkpoint, scales included.",

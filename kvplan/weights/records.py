@@ -30,6 +30,7 @@ class Parameters:
     `towers`: vision and audio. `draft`: MTP layers, loaded only for speculative decoding. `unused`: copies
     of embedding and head that come with them and are never loaded.
     `moe_layers` of the decoder layers have experts, `dense_layers` a dense feed-forward part.
+    `routed_experts` of one layer, of which a router picks `experts_per_token`; None where not known.
     """
 
     embedding: Tensors | None = None
@@ -47,6 +48,8 @@ class Parameters:
     unused: Tensors | None = None
     moe_layers: int = 0
     dense_layers: int = 0
+    routed_experts: int | None = None
+    experts_per_token: int | None = None
 
     def kinds(self) -> Iterator[tuple[str, Tensors]]:
         """Each kind that the checkpoint has, by name."""

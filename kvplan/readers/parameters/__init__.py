@@ -60,4 +60,6 @@ def _parameters(counts: Counts, formats: Mapping[str, WeightFormat], usual: Weig
         unused=tensors("head", counts.unused),
         moe_layers=feeds.moe_layers,
         dense_layers=feeds.dense_layers,
+        routed_experts=feeds.routed_experts,
+        experts_per_token=feeds.experts_per_token,
     )

@@ -15,6 +15,19 @@ EXPERT_KEYS = (
     "moe_num_experts",
     "moe_num_primary_experts",
 )
+# Experts that a router picks for each token.
+_PER_TOKEN = (
+    "num_experts_per_tok",
+    "num_experts_per_token",
+    "experts_per_token",
+    "moe_topk",
+    "moe_top_k",
+    "moe_k",
+    "top_k_experts",
+    "moe_num_active_primary_experts",
+)
+# Experts that a router may pick and that do nothing (longcat_flash): how many others it picks is open.
+_EMPTY_EXPERTS = "zero_expert_num"
 _EXPERT_WIDTH = ("moe_intermediate_size", "moe_ffn_hidden_size", "expert_ffn_hidden_size")
 _WIDTH = ("intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim", "block_ff_dim")
 _SHARED = ("n_shared_experts", "num_shared_experts", "num_shared_expert", "moe_num_shared_experts")
@@ -46,7 +59,10 @@ _DENSE_ENTRIES = (0, "dense")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedForward:
-    """Parameters over all layers, and how many layers have each kind."""
+    """Parameters over all layers, and how many layers have each kind.
+
+    `routed_experts` of one layer and how many of them a token uses, None where that is not known.
+    """
 
     mlp: int = 0
     experts: int = 0
@@ -54,6 +70,8 @@ class FeedForward:
     router: int = 0
     moe_layers: int = 0
     dense_layers: int = 0
+    routed_experts: int | None = None
+    experts_per_token: int | None = None
 
 
 def feed_forward(sizes: Sizes, layers: Sequence[Layer], hidden: int) -> FeedForward:
@@ -72,7 +90,19 @@ def feed_forward(sizes: Sizes, layers: Sequence[Layer], hidden: int) -> FeedForw
         router=router * sparse,
         moe_layers=sparse,
         dense_layers=dense,
+        routed_experts=experts if sparse else None,
+        experts_per_token=_per_token(sizes, experts) if sparse else None,
     )
+
+
+def _per_token(sizes: Sizes, experts: int) -> int | None:
+    """None where the config does not say it, or where layers differ."""
+    if sizes.whole(_EMPTY_EXPERTS):
+        return None
+    listed = next((found for key in _PER_TOKEN if (found := sizes.listed(key))), ())
+    count = sizes.whole(*_PER_TOKEN)
+    same = len(set(map(str, listed))) <= 1
+    return count if same and count is not None and count <= experts else None
 
 
 def _of_moe_layer(sizes: Sizes, hidden: int, experts: int) -> tuple[int, int, int]:
