@@ -19,6 +19,7 @@ from kvplan.sglang.prefill_only import refuse_prefill_only
 from kvplan.sglang.rules import rules_for
 from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings, settle
 from kvplan.stages import pipeline_stages, stage_groups
+from kvplan.weights.choice import split_of
 
 # The context that a report assumes where none is asked for, or the model's own where that is shorter.
 DEFAULT_CONTEXT = 100_000
@@ -65,6 +66,7 @@ def plan(architecture: Architecture, deployment: Deployment) -> Plan:
         warnings=warnings(settings, request, laid.pools, None if sized is None else sized.fewest_tokens),
         ledger=book,
         storage=settings.storage,
+        split=None if deployment.gpu is None else split_of(settings),
     )
 
 

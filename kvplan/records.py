@@ -10,10 +10,13 @@ from typing import Any
 from kvplan.accounting import Accounting, Ledger, Workload, account
 from kvplan.architecture import Architecture
 from kvplan.choices import Advice, Choice
+from kvplan.decode import DecodeStep, batch_of, decode_step
 from kvplan.deployment import Deployment
 from kvplan.frozen import dataclass
 from kvplan.layers import Storage
 from kvplan.memory import Budget
+from kvplan.sglang.families import generates
+from kvplan.weights.sharding import Split
 
 SCHEMA_VERSION = 1
 Number = int | float
@@ -144,7 +147,8 @@ class Plan:
     """A model under a deployment: what was asked, what was chosen and why, what it costs, what fits.
 
     `buffers` are those of the server on one GPU of the first pipeline stage, `draft_buffers` those of its
-    draft worker; `uncharged_buffers` (the request table) are in no pool and no budget.
+    draft worker; `uncharged_buffers` (the request table) are in no pool and no budget. `split`: how weights
+    are laid out, where a GPU is named.
     """
 
     architecture: Architecture
@@ -161,6 +165,7 @@ class Plan:
     warnings: tuple[str, ...] = ()
     ledger: Ledger | None = None
     storage: Storage = field(default_factory=Storage)
+    split: Split | None = None
     budget: Budget | None = None
     advice: tuple[Advice, ...] = ()
     common_gpus: tuple[Choice, ...] = ()
@@ -182,6 +187,23 @@ class Plan:
         )
         stored = self.request.bytes_total
         return account(self.architecture, self.ledger, self.storage, work, stored_bytes=stored)
+
+    @cached_property
+    def decode(self) -> DecodeStep | None:
+        """The floor of a decode step; None where no GPU is named, or nothing is known to run on it."""
+        asked, held, budget = self.deployment, self.capacity, self.budget
+        if self.split is None or not generates(self.architecture.architecture):
+            return None
+        batch = batch_of(
+            asked,
+            context=self.request.context,
+            fitting=held.requests_at_context,
+            longest=held.context_at_concurrency,
+        )
+        if batch is None or (budget is not None and budget.shortfall_bytes):
+            return None
+        loaded = None if budget is None else budget.weights_bytes
+        return decode_step(self.architecture, asked, self.split, batch, storage=self.storage, loaded=loaded)
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON types; the keys are the public names of every figure."""
@@ -209,6 +231,7 @@ class Plan:
             "accounting": None if self.accounting is None else _accounting(self.accounting),
             "budget": None if self.budget is None else _budget(self.budget),
             "capacity": _record(self.capacity),
+            "decode": None if self.decode is None else _record(self.decode),
             "advice": [_record(one) for one in self.advice],
             "common_gpus": [_record(one) for one in self.common_gpus],
             "pools": [_record(pool) for pool in self.pools],

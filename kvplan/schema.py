@@ -42,6 +42,7 @@ DESCRIPTIONS = {
     "weights": "Bytes of the whole checkpoint; a text may have a unit (806 GB, 750 GiB).",
     "parameters": "What the checkpoint holds, by kinds that an engine splits and stores in different ways.",
     "embedding": "Input embedding.",
+    "lookup_tables": "Learned positions, and embeddings of each layer with their projections.",
     "head": "Output head, where it does not share the embedding.",
     "Parameters.attention": "Projections that are cut by heads, those of recurrent layers too.",
     "attention_kv": "Projections of K and V.",

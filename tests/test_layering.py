@@ -18,7 +18,8 @@ PACKAGE = Path(kvplan.__file__).parent
 LAYERS = {
     "base": "frozen errors units config",
     "model": "dtypes layers weights.records architecture accounting",
-    "engine": "deployment hardware memory choices records sglang pools stages",
+    "engine": "deployment hardware memory choices weights.sharding weights.reads decode records sglang pools "
+    "stages",
     "plan": "",  # whatever stands in no other layer: what combines those below into answers
     "render": "render",
     "cli": "cli __main__",

@@ -9,6 +9,7 @@ from typing import Any
 from kvplan.accounting import Accounting
 from kvplan.accounting.figures import Totals
 from kvplan.config import near
+from kvplan.decode import DecodeStep
 from kvplan.deployment import Deployment
 from kvplan.gates.records import Scalar
 from kvplan.memory import Bound, Budget
@@ -31,6 +32,7 @@ _BLOCKS: dict[str, tuple[type[Any], ...]] = {
     "budget.low": (Bound,),
     "budget.high": (Bound,),
     "capacity": (Capacity,),
+    "decode": (DecodeStep,),
 }
 _WORDS = ("model.id", "model.architecture", "model.source", "model.location", "model.revision")
 _ENGINE = ("engine.name", "engine.version")

@@ -16,10 +16,10 @@ CONFIG = "model.config"  # a digest of everything that kvplan has read from the 
 ENGINE = "engine.version"
 LAYERS = "layers["
 _DIGITS = 16  # of the digest: enough to tell configs apart
-_BLOCKS = ("pool.", "request.", "accounting.", "budget.", "capacity.", LAYERS)
+_BLOCKS = ("pool.", "request.", "accounting.", "budget.", "capacity.", "decode.", LAYERS)
 _RESOLVED = frozenset(f"deployment.{field.name}" for field in dataclasses.fields(Resolved))
 # Sentences, and numbers that others follow from: they would make a diff long and say nothing new.
-_LEFT_OUT = ("pool.why", "pool.terms", "budget.estimated")
+_LEFT_OUT = ("pool.why", "pool.terms", "budget.estimated", "decode.unknown")
 
 
 def snapshot(

@@ -6,7 +6,7 @@ from typing import Any
 
 from kvplan.records import Plan
 
-_BLOCKS = ("model", "engine", "deployment", "pool", "request", "accounting", "budget", "capacity")
+_BLOCKS = ("model", "engine", "deployment", "pool", "request", "accounting", "budget", "capacity", "decode")
 _REMARKS = ("assumed", "warnings")
 
 

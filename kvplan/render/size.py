@@ -7,6 +7,7 @@ from kvplan.records import Plan, Pool
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.budget import lines, requests_range, tokens_range
 from kvplan.render.choices import common_grid, too_small, tries
+from kvplan.render.decode import floor
 from kvplan.render.flat import flat
 from kvplan.render.formats import Document
 from kvplan.render.sharing import copies, fixed_parts
@@ -186,7 +187,7 @@ def _answers(plan: Plan) -> tuple[Remark, ...]:
     capacity, budget = plan.capacity, plan.budget
     if budget is None and capacity.max_total_num_tokens is None:
         text = NO_BUDGET if plan.deployment.gpu is None else NO_WEIGHTS
-        return (*too_small(plan), Remark(tag="capacity", text=text))
+        return (*too_small(plan), Remark(tag="capacity", text=text), *floor(plan))
     if budget is not None and budget.shortfall_bytes:
         text = f"does not fit: {exact(budget.shortfall_bytes)} bytes per GPU are missing"
         return (Remark(tag="RESULT", text=text, strong=True), *tries(plan.advice))
@@ -202,7 +203,7 @@ def _answers(plan: Plan) -> tuple[Remark, ...]:
     if capacity.requests_at_context is not None:
         result = _result(plan, capacity.requests_at_context)
         answers += (Remark(tag="RESULT", text=result, strong=True),)
-    return (*answers, *tries(plan.advice))
+    return (*answers, *floor(plan), *tries(plan.advice))
 
 
 def _result(plan: Plan, count: int) -> str:

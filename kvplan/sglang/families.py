@@ -158,3 +158,12 @@ SINKS = frozenset(
     GptOssForCausalLM GraniteMoeSWAForCausalLM GraniteSWAForCausalLM IQuestQ1ForCausalLM IQuestQ1MTP
     """.split()
 )
+
+# configs/model_config.py, is_generation_model: classes that return vectors or scores decode nothing.
+_VECTORS_OR_SCORES = ("Classification", "Embedding", "Reward")
+
+
+def generates(name: str) -> bool:
+    """Whether a class has an output head, by the words of its name."""
+    bare = name.endswith("Model") and not name.endswith("LMHeadModel")
+    return not bare and not any(word in name for word in _VECTORS_OR_SCORES)

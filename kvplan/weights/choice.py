@@ -41,7 +41,7 @@ def weights_of(settings: Settings) -> Weights:
     asked, model = settings.deployment, settings.model.architecture
     if asked.weights_per_gpu is not None:
         return Weights(on_gpu=exactly(asked.weights_per_gpu), total=model.weights_bytes, source=GIVEN)
-    split = _split(settings)
+    split = split_of(settings)
     total, source = _total(model, asked)
     if total is None:
         if model.parameters is None:
@@ -86,7 +86,8 @@ def _scaled(model: Architecture, split: Split, total: int, source: str) -> Weigh
     )
 
 
-def _split(settings: Settings) -> Split:
+def split_of(settings: Settings) -> Split:
+    """How a deployment lays its weights out."""
     asked = settings.deployment
     return Split(
         tp=asked.tp,

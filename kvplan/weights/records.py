@@ -24,6 +24,8 @@ class Tensors:
 class Parameters:
     """What a checkpoint holds, over all layers; None where it has nothing of a kind.
 
+    `embedding`: of the input, and the output head too where there is no `head`. `lookup_tables`: learned
+    positions, and embeddings of each layer with their projections, which no head shares.
     `attention`: projections that are cut by heads, of recurrent layers too. `attention_kv`: projections
     of K and V. `attention_copied`: down-projections of latents and indexers, which have no heads.
     `mlp`: dense feed-forward layers. `router`: with projections into the width of the experts.
@@ -34,6 +36,7 @@ class Parameters:
     """
 
     embedding: Tensors | None = None
+    lookup_tables: Tensors | None = None
     head: Tensors | None = None
     attention: Tensors | None = None
     attention_kv: Tensors | None = None

@@ -62,6 +62,7 @@ def _factors(model: Architecture, parameters: Parameters, split: Split) -> dict[
     attention, everyone = Fraction(1, split.attention_tp), Fraction(1, split.tp)
     return {
         "embedding": attention,
+        "lookup_tables": attention,
         "head": everyone,
         "attention": attention * stage,
         "attention_kv": _kv_share(model, split.attention_tp) * stage,

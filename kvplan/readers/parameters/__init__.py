@@ -46,6 +46,7 @@ def _parameters(counts: Counts, formats: Mapping[str, WeightFormat], usual: Weig
     feeds = counts.feed_forward
     return Parameters(
         embedding=tensors("embedding", counts.embedding),
+        lookup_tables=tensors("embedding", counts.lookup_tables),
         head=tensors("head", counts.head),
         attention=tensors("attention", counts.mixer.split),
         attention_kv=tensors("attention_kv", counts.mixer.kv),

@@ -40,6 +40,7 @@ class Counts:
     """Parameters by kind, over all layers."""
 
     embedding: int
+    lookup_tables: int
     head: int
     mixer: Mixer
     feed_forward: FeedForward
@@ -60,7 +61,8 @@ def count(sizes: Sizes, layers: Sequence[Layer]) -> Counts | None:
     embedding, number = vocabulary * hidden, sizes.whole(*_DRAFTS) or 0
     draft = number * _draft_layer(sizes, layers, feeds)
     return Counts(
-        embedding=embedding + _positions(sizes, hidden) + _per_layer_inputs(sizes, len(layers), hidden),
+        embedding=embedding,
+        lookup_tables=_positions(sizes, hidden) + _per_layer_inputs(sizes, len(layers), hidden),
         head=0 if _tied(sizes) else vocabulary * hidden,
         mixer=mixers,
         feed_forward=feeds,
