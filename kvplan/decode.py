@@ -100,7 +100,7 @@ def decode_step(
     if parameters is None or reads is None:
         return replace(step, unknown=f"the weights of {model.id} are not known by kind")
     if not knows_experts(parameters):
-        what = "how many of its experts a token uses is not known (parameters.experts_per_token)"
+        what = "how many of its experts a token uses is not known (routed_experts, experts_per_token)"
         return replace(step, unknown=what)
     fewest = reads.with_experts(fewest_experts(parameters, asked.ep))
     step = replace(

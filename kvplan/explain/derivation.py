@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kvplan.explain.decode import decode_section
 from kvplan.explain.knobs import knobs
 from kvplan.explain.layers import layer_sections
 from kvplan.explain.lines import Explanation
@@ -11,8 +12,9 @@ from kvplan.records import Plan
 
 
 def explain(plan: Plan) -> Explanation:
-    """Layers, their sum, the knobs, then the engine's pool. A plan without its ledger has the last two."""
-    engine = (link_section(plan), cell_section(plan))
+    """Layers, their sum, the knobs, the engine's pool, a decode step. Without its ledger the last three."""
+    step = decode_section(plan)
+    engine = (link_section(plan), cell_section(plan), *([step] if step is not None else []))
     book, figures = plan.ledger, plan.accounting
     if book is None or figures is None:
         return Explanation(sections=engine)

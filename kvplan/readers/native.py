@@ -26,6 +26,7 @@ from kvplan.frozen import dataclass
 from kvplan.layers import LAYER_KINDS, Layer
 from kvplan.readers.native_facts import facts_of
 from kvplan.readers.native_layers import layer_of, shown, values_of, whole
+from kvplan.weights.records import Parameters
 
 NATIVE_VERSION = 1
 # Groups inside groups; one level writes every published pattern.
@@ -69,6 +70,7 @@ def read(config: Config, *, source: Source, model_id: str) -> Architecture:
     revision = _declared_revision(config)
     runs = _runs(config, depth=0)
     _check_counts(config, _total(runs))
+    _check_experts(config, values.get("parameters"))
     config.finish()
     return Architecture(
         id=name or model_id,
@@ -148,6 +150,14 @@ def _check_counts(config: Config, total: int | None) -> None:
         config.problem("layers", f"holds {total} layers, and no model has more than {MAX_LAYERS}")
     elif declared is not None and declared != total:
         config.problem("num_layers", f"{declared} does not agree with the {total} layers under layers")
+
+
+def _check_experts(config: Config, parameters: Parameters | None) -> None:
+    if parameters is None or parameters.routed_experts is None or parameters.experts_per_token is None:
+        return
+    held, picked = parameters.routed_experts, parameters.experts_per_token
+    if picked > held:
+        config.problem("parameters.experts_per_token", f"{picked} experts can't be picked of {held}")
 
 
 def _flat(runs: Sequence[_Run]) -> list[Layer]:

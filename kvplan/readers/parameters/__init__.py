@@ -15,6 +15,9 @@ from kvplan.weights.records import Parameters, Tensors
 
 # Most checkpoints whose config names no dtype are 16 bits wide; not all are.
 _USUAL_DTYPE = "bfloat16"
+# Parts of omni models that make speech of the text model's output (transformers, qwen2_5_omni and
+# qwen3_omni_moe). A server of text does without them.
+_SPEECH_PARTS = ("talker_config", "code2wav_config", "token2wav_config")
 
 
 def read_parameters(
@@ -33,6 +36,12 @@ def read_parameters(
     counts, formats = count(sizes, layers), quantised(sizes, len(layers), beside)
     if counts is None or formats is None:
         return None
+    speech = [key for key in _SPEECH_PARTS if reading.outer.get(key) is not None]
+    if speech:
+        reading.assume(
+            f"weights: an estimate leaves out the parts for speech ({', '.join(speech)}), the size of a "
+            "checkpoint has them"
+        )
     return _parameters(counts, formats, plain(dtype or _USUAL_DTYPE))
 
 
