@@ -60,6 +60,8 @@ EVERYTHING = Architecture(
         experts=Tensors(count=64_000, stored_bytes=34_000, format="int4, group 32"),
         moe_layers=60,
         dense_layers=3,
+        routed_experts=512,
+        experts_per_token=10,
     ),
     source=Source(kind="hub", location="Qwen/Qwen3.5-397B-A17B", revision="0123"),
     assumed=("head_dim: 256, as the class has it",),
@@ -102,6 +104,8 @@ parameters:
   experts: {count: 64000, stored: 34000, format: "int4, group 32"}
   moe_layers: 60
   dense_layers: 3
+  routed_experts: 512
+  experts_per_token: 10
 assumed:
   - "head_dim: 256, as the class has it"
 notes:
@@ -148,6 +152,8 @@ def records(record: Any) -> st.SearchStrategy[Any]:
 
 
 def is_possible(record: Any) -> bool:
+    if isinstance(record, Parameters) and record.routed_experts is not None:
+        return record.routed_experts >= (record.experts_per_token or 0)
     if not isinstance(record, CompressedAttention):
         return True
     return record.qk_rope_head_dim <= record.head_dim and record.index_head_dim > 0

@@ -43,10 +43,10 @@ def _batch(plan: Plan, step: DecodeStep) -> str:
 
 def _experts(step: DecodeStep) -> tuple[Remark, ...]:
     fewest, expected = step.experts_per_token, step.uniform_experts
-    if fewest is None or expected is None:
+    if fewest is None:
         return ()
     text = f"{fewest} of {step.routed_experts} in each layer are the fewest"
-    if expected > fewest + _NOTABLE_EXPERTS:
+    if expected is not None and expected > fewest + _NOTABLE_EXPERTS:
         usual = f"{_size(step.uniform_weight_bytes)} of weights, {_ms(step.uniform_ms)}"
         text += f"; if each request picks by chance, {expected:,.1f} in the mean: {usual}"
     return (Remark(tag="experts", text=text),)

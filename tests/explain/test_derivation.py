@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import kvplan
 from kvplan.architecture import Architecture
 from kvplan.deployment import Deployment
 from kvplan.explain import Explanation, Line, Section, explain
@@ -128,6 +129,28 @@ def test_the_knobs_that_a_model_turns(model: Architecture, knobs: dict[str, str]
 def test_there_are_no_knobs_without_heads_to_compare_with() -> None:
     model = of_layers(QWEN_35, QWEN_35.layers[0])
     assert not [one for one in told(model).sections if one.title.startswith("knobs")]
+
+
+def test_a_decode_step_reads_cache_and_active_weights() -> None:
+    """8 requests of 1,560,007,680 bytes and 10 of 512 experts, at 4,800 GB/s (see tests/test_decode.py)."""
+    model = kvplan.load("Qwen/Qwen3.5-397B-A17B", source="bundled")
+    found = section(told(model, gpu="h200", tp=8, ctx=100_000, concurrency=8), "decode step")
+    assert [(one.what, one.numbers, one.result) for one in found.lines] == [
+        ("cache", "8 x 1,560,007,680", 12_480_061_440),
+        ("active weights", "10 of 512 experts in each layer", 4_350_615_552),
+        (
+            "floor, ms",
+            "(12,480,061,440 + 4,350,615,552) / 4,800,000,000,000 x 1,000",
+            pytest.approx(3.506391),
+        ),
+        ("active weights", "74.7 of 512 experts in each layer", 16_569_832_008),
+        (
+            "by chance, ms",
+            "(12,480,061,440 + 16,569,832,008) / 4,800,000,000,000 x 1,000",
+            pytest.approx(6.052061),
+        ),
+    ]
+    assert not [one for one in told(model, tp=8).sections if one.title.startswith("decode")]
 
 
 @pytest.mark.parametrize("link", BY_LINK)

@@ -24,6 +24,10 @@ def problems(text: str) -> list[str]:
         # keys and kinds
         (ONE + "contxt_length: 5", "contxt_length: unknown key (did you mean context_length?)"),
         (ONE + "weights_bytes: 5", "weights_bytes: unknown key (did you mean weights?)"),
+        (
+            ONE + "parameters: {routed_experts: 8, experts_per_token: 9}",
+            "parameters.experts_per_token: 9 experts can't be picked of 8",
+        ),
         (ONE + "vision: {depth: 5}", "vision.depth: unknown key (known: layers, hidden_size)"),
         (
             HEAD + "layers: [{kind: none, cuont: 5}]",

@@ -82,6 +82,91 @@ def test_experts_stand_where_the_config_says() -> None:
 
 
 @pytest.mark.parametrize(
+    ("config", "held", "picked"),
+    [
+        ({**MOE, "num_experts_per_tok": 2}, 8, 2),
+        ({**MOE, "num_experts_per_token": 2}, 8, 2),  # Kimi Linear
+        ({**MOE, "experts_per_token": 2}, 8, 2),  # gpt-oss
+        ({**MOE, "top_k_experts": 2}, 8, 2),  # Gemma 4
+        ({**MOE, "moe_topk": [2] * 10}, 8, 2),  # Hunyuan, a number for each layer
+        ({**MOE, "moe_topk": [2, 2, 4, 4]}, 8, None),
+        ({**MOE, "moe_num_active_primary_experts": 2}, 8, 2),  # SmallThinker
+        ({**MOE, "moe_k": 2}, 8, 2),  # ERNIE 4.5
+        ({**MOE, "num_experts_per_tok": 9}, 8, None),
+        # LongCat: some of the experts that are picked do nothing
+        ({**MOE, "num_experts_per_tok": 2, "zero_expert_num": 4}, 8, None),
+        (MOE, 8, None),
+        ({**DENSE, "num_experts_per_tok": 2}, None, None),
+    ],
+)
+def test_how_many_experts_a_token_uses_is_read_and_never_guessed(
+    config: dict[str, Any], held: int | None, picked: int | None
+) -> None:
+    found = parameters(config)
+    assert found is not None
+    assert (found.routed_experts, found.experts_per_token) == (held, picked)
+
+
+GEMMA_E = {
+    **DENSE,
+    "architectures": ["Gemma4ForCausalLM"],
+    "model_type": "gemma4_text",
+    "tie_word_embeddings": True,
+    "layer_types": ["full_attention"] * 10,
+    "hidden_size_per_layer_input": 8,
+    "vocab_size_per_layer_input": 500,
+}
+
+
+def test_embeddings_of_each_layer_are_no_part_of_the_head() -> None:
+    found = counts(GEMMA_E)
+    # 1000 x 64; 10 x 8 x (500 + 3 x 64)
+    assert (found["embedding"], found["lookup_tables"]) == (64_000, 55_360)
+    assert "head" not in found
+
+
+def test_learned_positions_are_no_part_of_the_head() -> None:
+    gpt2 = {
+        "architectures": ["GPT2LMHeadModel"],
+        "model_type": "gpt2",
+        "n_embd": 64,
+        "n_layer": 10,
+        "n_head": 4,
+    }
+    found = counts({**gpt2, "vocab_size": 1000, "n_positions": 32})
+    assert (found["embedding"], found["lookup_tables"]) == (64_000, 2_048)  # 1000 x 64, 32 x 64
+
+
+@pytest.mark.parametrize(
+    ("parts", "assumed"),
+    [
+        ({}, ()),
+        (
+            {"talker_config": {"hidden_size": 8}, "code2wav_config": {}},
+            (
+                "weights: an estimate leaves out the parts for speech (talker_config, code2wav_config), the "
+                "size of a checkpoint has them",
+            ),
+        ),
+    ],
+)
+def test_parts_that_make_speech_are_named(parts: dict[str, Any], assumed: tuple[str, ...]) -> None:
+    config = {
+        **parts,
+        "architectures": ["Qwen3OmniMoeForConditionalGeneration"],
+        "model_type": "qwen3_omni_moe",
+        "thinker_config": {"text_config": {**MOE, "model_type": "qwen3_omni_moe_text"}},
+    }
+    document = Document(
+        data=config,
+        file="config.json",
+        source=Source(kind="file", location="config.json"),
+        model_id="some/model",
+    )
+    assert tuple(text for text in read(document, []).assumed if text.startswith("weights")) == assumed
+
+
+@pytest.mark.parametrize(
     ("change", "kind", "count"),
     [
         ({"tie_word_embeddings": True}, "head", None),
