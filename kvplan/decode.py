@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kvplan.accounting import decode_floor_ms, ledger
 from kvplan.architecture import Architecture
 from kvplan.deployment import Deployment
+from kvplan.frozen import dataclass
 from kvplan.hardware import find
 from kvplan.layers import Storage
+from kvplan.memory import Budget
+from kvplan.sglang.families import generates
 from kvplan.units import ceil_div
 from kvplan.weights.reads import (
     active_parameters,
@@ -79,19 +82,33 @@ def decode_step(
     model: Architecture,
     asked: Deployment,
     split: Split,
-    batch: Batch,
+    batch: Batch | None,
     *,
     storage: Storage,
-    loaded: int | None,
-) -> DecodeStep:
-    """The step of a batch on the GPU that is asked for; `loaded`: bytes of weights on it, if known.
+    budget: Budget | None,
+) -> DecodeStep | None:
+    """The step of a batch on the GPU that is asked for; None where nothing runs or the model can't decode.
 
     With pipeline stages a token passes one after the other, so the step is the sum over all of them.
     """
+    loaded = None if budget is None else budget.weights_bytes
+    fits = budget is None or not budget.shortfall_bytes
+    if batch is None or not fits or not generates(model.architecture):
+        return None
+    return _step(model, asked, split, batch, cache=_cache(model, storage, batch), loaded=loaded)
+
+
+def _cache(model: Architecture, storage: Storage, batch: Batch) -> int:
+    """Bytes of caches and states that one GPU reads for its requests."""
+    return batch.requests * ledger(model.groups, storage, model.loops).read_bytes(batch.context)
+
+
+def _step(
+    model: Architecture, asked: Deployment, split: Split, batch: Batch, *, cache: int, loaded: int | None
+) -> DecodeStep:
     step = DecodeStep(requests=batch.requests, context=batch.context)
     if asked.dcp > 1:
         return replace(step, unknown="what each GPU reads under --dcp is not modelled")
-    cache = batch.requests * ledger(model.groups, storage, model.loops).read_bytes(batch.context)
     bandwidth, parameters = _bandwidth(asked.gpu), model.parameters
     step = replace(step, cache_bytes=cache, bandwidth=bandwidth)
     if bandwidth is None:

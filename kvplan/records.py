@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvplan.accounting import Accounting, Ledger, Workload, account
 from kvplan.architecture import Architecture
 from kvplan.choices import Advice, Choice
-from kvplan.decode import DecodeStep, batch_of, decode_step
 from kvplan.deployment import Deployment
 from kvplan.frozen import dataclass
 from kvplan.layers import Storage
 from kvplan.memory import Budget
-from kvplan.sglang.families import generates
-from kvplan.weights.sharding import Split
+
+if TYPE_CHECKING:
+    from kvplan.decode import DecodeStep
+    from kvplan.weights.sharding import Split
 
 SCHEMA_VERSION = 1
 Number = int | float
@@ -191,19 +192,14 @@ class Plan:
     @cached_property
     def decode(self) -> DecodeStep | None:
         """The floor of a decode step; None where no GPU is named, or nothing is known to run on it."""
-        asked, held, budget = self.deployment, self.capacity, self.budget
-        if self.split is None or not generates(self.architecture.architecture):
+        if self.split is None:
             return None
-        batch = batch_of(
-            asked,
-            context=self.request.context,
-            fitting=held.requests_at_context,
-            longest=held.context_at_concurrency,
-        )
-        if batch is None or (budget is not None and budget.shortfall_bytes):
-            return None
-        loaded = None if budget is None else budget.weights_bytes
-        return decode_step(self.architecture, asked, self.split, batch, storage=self.storage, loaded=loaded)
+        from kvplan.decode import batch_of, decode_step  # noqa: PLC0415 - most plans name no GPU
+
+        model, asked, held = self.architecture, self.deployment, self.capacity
+        fitting, longest = held.requests_at_context, held.context_at_concurrency
+        batch = batch_of(asked, context=self.request.context, fitting=fitting, longest=longest)
+        return decode_step(model, asked, self.split, batch, storage=self.storage, budget=self.budget)
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON types; the keys are the public names of every figure."""

@@ -6,16 +6,17 @@ the projection as it is stored stands for them in a lower bound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from kvplan.architecture import Architecture
+from kvplan.frozen import dataclass
 from kvplan.units import ceil_div
 from kvplan.weights.records import Parameters
 from kvplan.weights.sharding import Split, shares
 
 # Kinds that every step reads whole, once for each loop of the stack.
-_IN_LAYERS = (*("attention", "attention_kv", "attention_copied", "mlp", "shared_experts", "router", "norms"),)
+_IN_LAYERS = ("attention", "attention_kv", "attention_copied", "mlp", "shared_experts", "router", "norms")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
