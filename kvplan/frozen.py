@@ -33,6 +33,7 @@ def _decorator(
 
 def _make(slots: bool, eq: bool, cls: type[T]) -> type[T]:
     written = set(cls.__dict__)
+    cls.__doc__ = cls.__doc__ or cls.__name__  # or the standard library has `inspect` write one
     made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=True)(cls)
     methods = {
         "__init__": _init(made),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from kvplan.decode import DecodeStep
+from typing import TYPE_CHECKING
+
 from kvplan.records import Plan
 from kvplan.render.blocks import Remark
 from kvplan.render.text import exact, joined, plural
 from kvplan.units import format_bytes_decimal
+
+if TYPE_CHECKING:
+    from kvplan.decode import DecodeStep
 
 # Experts in the mean that differ by less from the fewest say nothing.
 _NOTABLE_EXPERTS = 0.05
