@@ -132,7 +132,7 @@ def test_readers_and_sources_know_no_engine(module: str) -> None:
 
 # `whatif` reads changes to a model that the user types, in the terms of a model YAML; gates and their
 # baselines are files of their own, no configs of models.
-OTHER_FILES = ("whatif", "gates.reading", "gates.lock")
+OTHER_FILES = ("whatif", "gates.reading", "gates.entry", "gates.lock")
 
 
 @pytest.mark.parametrize(

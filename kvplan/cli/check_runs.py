@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -10,12 +11,14 @@ from pathlib import Path
 
 from kvplan.architecture import Architecture
 from kvplan.cli.fit_runs import sized
-from kvplan.cli.options import OPTIONS, deployment
+from kvplan.cli.launching import STDIN, read_launch
+from kvplan.cli.machine import is_local
+from kvplan.cli.options import OPTIONS, Given, deployment
 from kvplan.cli.output import show, write
 from kvplan.cli.progress import spinner
 from kvplan.cli.runs import unmet_request
 from kvplan.deployment import Deployment
-from kvplan.errors import InputError, Problem, RefusedError
+from kvplan.errors import InputError, Problem, RefusedError, bad_option
 from kvplan.files import printable
 from kvplan.gates.comparing import against
 from kvplan.gates.evaluating import Means, evaluate
@@ -23,6 +26,7 @@ from kvplan.gates.lock import read_lock, write_lock
 from kvplan.gates.models import load_any
 from kvplan.gates.reading import Vocabulary, read_gates
 from kvplan.gates.records import Outcome
+from kvplan.launch import Launch
 from kvplan.records import Plan
 from kvplan.render import gates_github, gates_junit, markdown
 from kvplan.render.gates import of_gates, report
@@ -50,7 +54,7 @@ def outcome(file: str, *, baseline: str | None, allowed: Fraction, locked: bool)
     shown = printable(file)
     means = Means(
         load=lambda reference, source: load_any(reference, source, locked=locked, on_fetch=spinner),
-        deploy=deployment,
+        deploy=_reproducible if locked else deployment,
         plan=_planned,
     )
     results = evaluate(read_gates(file, vocabulary(), problems), means, file=shown, problems=problems)
@@ -92,7 +96,23 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(
         names={word.removeprefix("--").replace("-", "_"): name for name, word in spellings},
         switches=frozenset(name for name, spec in OPTIONS.items() if spec.parse is None),
+        launch=_launch,
     )
+
+
+def _launch(given: str) -> Launch:
+    if given == STDIN:
+        raise InputError(Problem(file="", key="", what="- is stdin", hint="give the line, or a file with it"))
+    return read_launch(given)
+
+
+def _reproducible(given: Mapping[str, Given], under: Mapping[str, object]) -> Deployment:
+    """The deployment; raises InputError where it depends on the machine that kvplan runs on."""
+    if is_local(given.get("gpu")):
+        raise bad_option(
+            "gpu", "local is another GPU on another machine", "with --locked name the GPU, see `kvplan gpus`"
+        )
+    return deployment(given, under)
 
 
 def _planned(model: Architecture, asked: Deployment) -> tuple[Plan, str]:

@@ -45,7 +45,8 @@ def read_launch(given: str) -> Launch:
     if given == STDIN:
         return parse(_read(sys.stdin, "stdin"), "stdin")
     path = given.removeprefix(FILE_MARK)
-    if given.startswith(FILE_MARK) or os.path.isfile(path):
+    one_word = not path.startswith("-") and len(path.split()) == 1  # no command has so few
+    if given.startswith(FILE_MARK) or one_word or os.path.isfile(path):
         return parse(_text(path), printable(path))
     return parse(given)
 

@@ -11,6 +11,11 @@ LOCAL = "local"
 _HALVES = ("pre_model_load_gib", "free_gib")
 
 
+def is_local(gpu: object) -> bool:
+    """Whether `--gpu` asks for whatever the machine has."""
+    return isinstance(gpu, str) and split_count(gpu)[0].lower() == LOCAL
+
+
 def on_gpus(asked: dict[str, Any]) -> dict[str, Any]:
     """The options with `--gpu` taken apart: a name, and a --tp that uses all GPUs where none is given.
 
@@ -21,7 +26,7 @@ def on_gpus(asked: dict[str, Any]) -> dict[str, Any]:
         return asked
     name, count = split_count(asked["gpu"])
     found = {**asked, "gpu": name}
-    if name.lower() == LOCAL:
+    if is_local(name):
         from kvplan.nvidia_smi import local_gpus  # noqa: PLC0415 - few runs start another program
 
         local = local_gpus()

@@ -14,6 +14,7 @@ from kvplan.gates.conditions import holds
 from kvplan.gates.figures import KNOWN, flat
 from kvplan.gates.records import Condition, Finding, Gate, Result, Scalar
 from kvplan.gates.snapshots import snapshot, without_plan
+from kvplan.launch import Launch
 from kvplan.records import Plan
 from kvplan.whatif import changed
 
@@ -25,12 +26,13 @@ Load = Callable[[str, str | None], Architecture]
 class Means:
     """What the command line knows how to do.
 
-    `load` gets a reference and a source; `deploy` turns option texts into a deployment. `plan` gives the
-    plan and why it does not do what was asked (an empty text where it does), or raises RefusedError.
+    `load` gets a reference and a source; `deploy` turns option texts into a deployment, over the fields
+    that a launch line sets. `plan` gives the plan and why it does not do what was asked (an empty text
+    where it does), or raises RefusedError.
     """
 
     load: Load
-    deploy: Callable[[Mapping[str, str | bool]], Deployment]
+    deploy: Callable[[Mapping[str, str | bool], Mapping[str, object]], Deployment]
     plan: Callable[[Architecture, Deployment], tuple[Plan, str]]
 
 
@@ -70,19 +72,28 @@ def _once(load: Load) -> Load:
 
 def _result(gate: Gate, load: Load, means: Means) -> Result:
     problems: list[Problem] = []
+    line = gate.launch or Launch(model=None)
     model = _attempt(lambda: load(gate.model, gate.source), problems)
-    asked = _attempt(lambda: means.deploy(gate.options), problems)
+    asked = _attempt(lambda: means.deploy(gate.options, line.settings), problems)
     if model is None or asked is None:
         raise InputError(problems)
+    notes = (*gate.notes, *line.warnings(asked))
     try:
         made, unmet = means.plan(changed(model, gate.changes), asked)
     except RefusedError as error:
         reason = "; ".join(str(problem) for problem in error.problems)
         kept = without_plan(model, asked, gate.changes)
-        return Result(gate=gate, refused=reason, snapshot=replace(kept, refused=reason))
+        return Result(gate=gate, refused=reason, snapshot=replace(kept, refused=reason), warnings=notes)
+    made = replace(made, warnings=(*made.warnings, *notes))
     figures = dict(flat(made.to_dict()))
-    kept = snapshot(model, asked, gate.changes, figures)
-    return Result(gate=gate, snapshot=kept, refused=unmet, findings=_findings(gate.conditions, figures))
+    return Result(
+        gate=gate,
+        snapshot=snapshot(model, asked, gate.changes, figures),
+        refused=unmet,
+        findings=_findings(gate.conditions, figures),
+        assumed=made.assumed,
+        warnings=made.warnings,
+    )
 
 
 def _attempt(call: Callable[[], T], problems: list[Problem]) -> T | None:
@@ -107,9 +118,12 @@ def _findings(conditions: Iterable[Condition], figures: Mapping[str, Scalar]) ->
 
 
 def _located(problem: Problem, gate: Gate, file: str) -> Problem:
-    """The problem at its place in the gate file: that of the option, or of the model where it has a file."""
-    if problem.file:
-        place = ": ".join(filter(None, (problem.file, problem.key)))
-        return replace(problem, file=file, key=gate.places["model"], what=f"{place}: {problem.what}")
+    """The problem at its place in the gate file: that of the option, the launch line or the model."""
     name = problem.key.removeprefix("--").replace("-", "_")
-    return replace(problem, file=file, key=gate.places.get(name, ".".join(filter(None, (gate.key, name)))))
+    if problem.file:
+        place, own = gate.places["model"], (problem.file, problem.key)
+    elif gate.launch is not None and name in gate.launch.settings:
+        place, own = gate.places["launch"], (problem.key,)
+    else:
+        place, own = gate.places.get(name, ".".join(filter(None, (gate.key, name)))), ()
+    return replace(problem, file=file, key=place, what=": ".join(filter(None, (*own, problem.what))))

@@ -34,9 +34,12 @@ def combinations(settings: Mapping[str, Setting]) -> Iterator[dict[str, str | bo
 
 def tagged(name: str, values: Mapping[str, str | bool], settings: Mapping[str, Setting]) -> str:
     """`small[tp=4,ctx=32k]`: the values of the options that are lists."""
-    tags = [f"{key}={_shown(values[key])}" for key, setting in settings.items() if setting.many]
+    tags = [f"{key}={_shown(values[key], setting)}" for key, setting in settings.items() if setting.many]
     return f"{name}[{','.join(tags)}]" if tags else name
 
 
-def _shown(value: str | bool) -> str:
-    return str(value).lower() if isinstance(value, bool) else value
+def _shown(value: str | bool, setting: Setting) -> str:
+    """The value as the file has it, or its number in the list where it is a whole launch line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str((setting.texts or ()).index(value) + 1) if len(value.split()) > 1 else value

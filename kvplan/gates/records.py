@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kvplan.frozen import dataclass
+from kvplan.launch import Launch
 from kvplan.records import Number
 
 Scalar = Number | str | bool | None
@@ -30,8 +31,9 @@ class Condition:
 class Gate:
     """One deployment and its conditions; `key` and `line` say where it stands in the file.
 
-    `options` are texts and switches by the names of `Deployment`, `places` their key paths. `changes` are
-    those of `--set`.
+    `options` are texts and switches by the names of `Deployment`, `places` their key paths and those of
+    `model` and `launch`. `changes` are those of `--set`. `launch`: the launch line, with settings for what
+    no option of the gate sets. `notes` say what of the file is not used.
     """
 
     name: str
@@ -43,6 +45,8 @@ class Gate:
     options: Mapping[str, str | bool]
     places: Mapping[str, str]
     conditions: tuple[Condition, ...]
+    launch: Launch | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +82,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What came out of one gate; `refused` says why the deployment itself can't be, or doesn't do."""
+    """What came out of one gate; `refused` says why the deployment itself can't be, or doesn't do.
+
+    `assumed` and `warnings` are those of its plan, and of its launch line what the plan leaves out.
+    """
 
     gate: Gate
     snapshot: Snapshot
@@ -86,6 +93,8 @@ class Result:
     refused: str = ""
     changes: tuple[Change, ...] = ()
     causes: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from kvplan.deployment import Deployment
 from kvplan.frozen import dataclass
 from kvplan.records import SCHEMA_VERSION, Number, Plan
+from kvplan.render.about import about
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.flat import flat
 from kvplan.render.formats import Document
@@ -200,16 +201,8 @@ def _figure(value: Number | None) -> str:
 
 
 def _remarks(rows: Sequence[Row]) -> tuple[Remark, ...]:
-    """Assumptions and warnings, each with the models that it is about unless it is about all."""
-    named = []
-    for tag in ("assumed", "warning"):
-        said: dict[str, list[str]] = {}
-        for row in rows:
-            texts = row.plan.assumed if tag == "assumed" else row.plan.warnings
-            for text in texts:
-                said.setdefault(text, []).append(row.plan.architecture.id)
-        for text, ids in said.items():
-            models = list(dict.fromkeys(ids))
-            about = "" if len(ids) == len(rows) else f"{', '.join(models)}: "
-            named.append(Remark(tag=f"{tag}:", text=about + text, alarm=tag == "warning"))
-    return tuple(named)
+    plans = [(row.plan.architecture.id, row.plan) for row in rows]
+    return (
+        *about("assumed:", [(name, plan.assumed) for name, plan in plans]),
+        *about("warning:", [(name, plan.warnings) for name, plan in plans], alarm=True),
+    )
