@@ -21,10 +21,11 @@ from kvplan.deployment import Deployment
 from kvplan.errors import InputError, Problem, RefusedError, bad_option
 from kvplan.files import printable
 from kvplan.gates.comparing import against
+from kvplan.gates.entry import Vocabulary
 from kvplan.gates.evaluating import Means, evaluate
 from kvplan.gates.lock import read_lock, write_lock
 from kvplan.gates.models import load_any
-from kvplan.gates.reading import Vocabulary, read_gates
+from kvplan.gates.reading import read_gates
 from kvplan.gates.records import Outcome
 from kvplan.launch import Launch
 from kvplan.records import Plan

@@ -120,10 +120,9 @@ def _findings(conditions: Iterable[Condition], figures: Mapping[str, Scalar]) ->
 def _located(problem: Problem, gate: Gate, file: str) -> Problem:
     """The problem at its place in the gate file: that of the option, the launch line or the model."""
     name = problem.key.removeprefix("--").replace("-", "_")
+    place, told = gate.places.get(name, ".".join(filter(None, (gate.key, name)))), problem.what
     if problem.file:
-        place, own = gate.places["model"], (problem.file, problem.key)
+        place, told = gate.places["model"], ": ".join(filter(None, (problem.file, problem.key, problem.what)))
     elif gate.launch is not None and name in gate.launch.settings:
-        place, own = gate.places["launch"], (problem.key,)
-    else:
-        place, own = gate.places.get(name, ".".join(filter(None, (gate.key, name)))), ()
-    return replace(problem, file=file, key=place, what=": ".join(filter(None, (*own, problem.what))))
+        place, told = gate.places["launch"], f"{problem.key}: {problem.what}"
+    return replace(problem, file=file, key=place, what=told)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
 from kvplan.gates.records import Change, Finding, Outcome, Result, Scalar
 from kvplan.records import SCHEMA_VERSION
+from kvplan.render.about import about
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.formats import Document
 from kvplan.render.text import exact, plural
 
-_PASSED, _FAILED = "ok", "FAILED"
+_VERDICTS = {True: "ok", False: "FAILED"}
 _MOST_PERCENT = 10**6  # more says nothing that the two figures do not say
 
 
@@ -25,25 +27,35 @@ def of_gates(outcome: Outcome) -> Document:
 
 def report(outcome: Outcome) -> Report:
     """A row for each condition, then what changed since the baseline, then the answer."""
-    failed = len(outcome.failed)
-    total = plural(len(outcome.results), "gate")
-    answer = f"{failed} of {total} failed" if failed else f"{total}, all hold"
+    results = outcome.results
     return Report(
         title=outcome.file,
         facts=(f"baseline {outcome.baseline}",) if outcome.baseline else (),
-        grids=tuple(_grids(outcome)),
-        answers=(*_reasons(outcome), Remark(tag="RESULT", text=answer, strong=True)),
-        remarks=tuple(Remark(tag="note:", text=note) for note in outcome.notes),
+        grids=(_conditions(results), *(_changes(result) for result in results if result.changes)),
+        answers=(*_reasons(outcome), Remark(tag="RESULT", text=answer(outcome), strong=True)),
+        remarks=(
+            *about("assumed:", [(result.gate.name, result.assumed) for result in results]),
+            *about("warning:", [(result.gate.name, result.warnings) for result in results], alarm=True),
+            *(Remark(tag="note:", text=note) for note in outcome.notes),
+        ),
     )
+
+
+def answer(outcome: Outcome) -> str:
+    """`1 of 3 gates failed`."""
+    failed, total = len(outcome.failed), plural(len(outcome.results), "gate")
+    return f"{failed} of {total} failed" if failed else f"{total}, all hold"
 
 
 def failures(result: Result) -> list[str]:
     """Why a gate failed, one line for each reason; empty for one that holds."""
-    lines = [result.refused] if result.refused else []
-    lines += [told(finding) for finding in result.findings if not finding.holds]
     worse = [change for change in result.changes if change.worse]
-    lines += [f"{change.figure} got worse: {moved(change)}" for change in worse]
-    return lines + (list(result.causes) if worse else [])
+    return [
+        *([result.refused] if result.refused else []),
+        *(told(finding) for finding in result.findings if not finding.holds),
+        *(f"{change.figure} got worse: {moved(change)}" for change in worse),
+        *(result.causes if worse else ()),
+    ]
 
 
 def told(finding: Finding) -> str:
@@ -68,11 +80,15 @@ def share(change: Change) -> str:
 
 def value(scalar: Scalar) -> str:
     """A figure as people read it; `none` where there is none."""
-    if scalar is None:
-        return "none"
-    if isinstance(scalar, bool):
-        return str(scalar).lower()
-    return scalar if isinstance(scalar, str) else exact(scalar)
+    match scalar:
+        case None:
+            return "none"
+        case bool():
+            return str(scalar).lower()
+        case str():
+            return scalar
+        case _:
+            return exact(scalar)
 
 
 def data(outcome: Outcome) -> dict[str, Any]:
@@ -98,10 +114,10 @@ def _gate(result: Result) -> dict[str, Any]:
         "passed": result.passed,
         "refused": result.refused or None,
         "conditions": [_condition(finding) for finding in result.findings],
-        "changes": [
-            {"figure": it.figure, "old": it.old, "new": it.new, "worse": it.worse} for it in result.changes
-        ],
+        "changes": [asdict(change) for change in result.changes],
         "reasons": list(result.causes),
+        "assumed": list(result.assumed),
+        "warnings": list(result.warnings),
     }
 
 
@@ -116,41 +132,34 @@ def _condition(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _grids(outcome: Outcome) -> Iterator[Grid]:
+def _conditions(results: tuple[Result, ...]) -> Grid:
+    """Each gate with its verdict, then its conditions with theirs."""
     words = (Column(heading=heading) for heading in ("gate", "result", "figure"))
     figures = (Column(heading=heading, figures=True) for heading in ("is", "required"))
-    rows = tuple(row for result in outcome.results for row in _rows(result))
-    yield Grid(columns=(*words, *figures), rows=rows)
-    for result in outcome.results:
-        if result.changes:
-            yield _changes(result)
+    rows: list[tuple[str, ...]] = []
+    for result in results:
+        rows.append((result.gate.name, _VERDICTS[result.passed], "", "", ""))
+        for it in result.findings:
+            verdict = _VERDICTS[it.holds]
+            rows.append(("", verdict, it.condition.figure, value(it.actual), str(it.condition)))
+    return Grid(columns=(*words, *figures), rows=tuple(rows))
 
 
 def _changes(result: Result) -> Grid:
     words = (Column(heading=heading) for heading in ("figure", "old -> new"))
-    rows = tuple(
-        (it.figure, f"{value(it.old)} -> {value(it.new)}", share(it), "WORSE" if it.worse else "")
-        for it in result.changes
-    )
     return Grid(
         title=f"{result.gate.name}: changes since the baseline",
         columns=(*words, Column(heading="change", figures=True), Column(heading="")),
-        rows=rows,
+        rows=tuple(
+            (it.figure, f"{value(it.old)} -> {value(it.new)}", share(it), "WORSE" if it.worse else "")
+            for it in result.changes
+        ),
     )
-
-
-def _rows(result: Result) -> Iterator[tuple[str, ...]]:
-    """The gate with its verdict, then its conditions with theirs."""
-    yield (result.gate.name, _PASSED if result.passed else _FAILED, "", "", "")
-    for finding in result.findings:
-        verdict = _PASSED if finding.holds else _FAILED
-        condition = finding.condition
-        yield ("", verdict, condition.figure, value(finding.actual), str(condition))
 
 
 def _reasons(outcome: Outcome) -> Iterator[Remark]:
     for result in outcome.results:
+        name = result.gate.name
         if result.refused:
-            yield Remark(tag=_FAILED, text=f"{result.gate.name}: {result.refused}", alarm=True)
-        for cause in result.causes:
-            yield Remark(tag="reason", text=f"{result.gate.name}: {cause}")
+            yield Remark(tag=_VERDICTS[False], text=f"{name}: {result.refused}", alarm=True)
+        yield from (Remark(tag="reason", text=f"{name}: {cause}") for cause in result.causes)

@@ -5,10 +5,10 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-comm
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from kvplan.gates.records import Outcome
-from kvplan.render.gates import failures, report
+from kvplan.render.gates import answer, failures
 from kvplan.render.text import visible
 
 # What ends a value: the runner decodes these (actions/toolkit, core/src/command.ts).
@@ -17,16 +17,24 @@ _IN_PROPERTY = {**_IN_TEXT, ":": "%3A", ",": "%2C"}
 
 
 def render(outcome: Outcome, *, file: str) -> str:
-    """One line for each failed gate and each note, then the answer; `file` as the repository has it."""
+    """A line for each failed gate, each warning and each note, then the answer.
+
+    `file`: the path as the repository has it.
+    """
     lines = []
-    for result in outcome.failed:
-        text = "\n".join(visible(reason) for reason in failures(result))
-        place = f"file={_property(file)},line={result.gate.line},title={_property(result.gate.name)}"
-        lines.append(f"::error {place}::{_escaped(text, _IN_TEXT)}")
-    for note in outcome.notes:
-        lines.append(f"::warning file={_property(file)},title=baseline::{_escaped(visible(note), _IN_TEXT)}")
-    lines += [f"{outcome.file}: {answer.text}" for answer in report(outcome).answers[-1:]]
-    return "".join(f"{line}\n" for line in lines)
+    for result in outcome.results:
+        gate = result.gate
+        if not result.passed:
+            lines.append(_command("error", failures(result), file=file, title=gate.name, line=gate.line))
+        for warning in result.warnings:
+            lines.append(_command("warning", [warning], file=file, title=gate.name, line=gate.line))
+    lines += [_command("warning", [note], file=file, title="baseline", line=1) for note in outcome.notes]
+    return "".join(f"{line}\n" for line in (*lines, f"{outcome.file}: {answer(outcome)}"))
+
+
+def _command(name: str, texts: Iterable[str], *, file: str, title: str, line: int) -> str:
+    text = _escaped("\n".join(map(visible, texts)), _IN_TEXT)
+    return f"::{name} file={_property(file)},line={line},title={_property(title)}::{text}"
 
 
 def _property(text: str) -> str:

@@ -43,7 +43,12 @@ def _case(suite: ElementTree.Element, result: Result, file: str) -> None:
     if reasons:
         failure = ElementTree.SubElement(case, "failure", {"message": reasons[0], "type": "gate"})
         failure.text = "\n".join(reasons)
-    lines = [told(finding) for finding in result.findings]
-    lines += [f"{change.figure}: {moved(change)}" for change in result.changes]
+    lines = [
+        *(told(finding) for finding in result.findings),
+        *(f"{change.figure}: {moved(change)}" for change in result.changes),
+        *result.causes,
+        *(f"assumed: {text}" for text in result.assumed),
+        *(f"warning: {text}" for text in result.warnings),
+    ]
     if lines:
-        ElementTree.SubElement(case, "system-out").text = "\n".join(map(visible, [*lines, *result.causes]))
+        ElementTree.SubElement(case, "system-out").text = "\n".join(map(visible, lines))
