@@ -22,6 +22,7 @@ _OPERATORS: dict[str, Callable[[Number, Number], bool]] = {
 }
 _WRITTEN = re.compile(r"\s*(>=|<=|==|!=|=|>|<)?\s*(.*?)\s*\Z", re.DOTALL)
 _EQUALITY = ("==", "!=")
+_IN_BYTES = re.compile("bytes|cell_size|gpu_memory|weights|alpha|gamma")
 ABSENT = "null"  # as in JSON: `== null` asks for a figure that the plan does not have
 
 
@@ -43,6 +44,8 @@ def read_condition(name: str, written: str) -> Condition:
         raise ValueError(f"is no number: only == and != compare it, not {sign}")
     if "str" not in kind and kind != "bool" and value is None and text != ABSENT:
         raise ValueError(f"{text!r:.60} is not a number, a size or a token count")
+    if text[-1] in "bB" and value is not None and figure in KNOWN and not _IN_BYTES.search(figure):
+        raise ValueError(f"{text!r:.60} is a size, and this figure is not in bytes")
     if kind == "bool" and text not in ("true", "false"):
         raise ValueError(f"{text!r:.60} is neither true nor false")
     return Condition(figure=figure, operator=sign, text=text, value=value)

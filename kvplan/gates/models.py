@@ -22,10 +22,12 @@ def load_locked(reference: str, source: str | None) -> Architecture:
     """
     if source is None and os.path.lexists(os.path.expanduser(reference)):
         return load(Path(reference))  # as a path object, which is never looked up on the Hub
-    if source == "bundled" or (source is None and catalog.find(reference)):
+    if source is None and catalog.find(reference):
         return load(reference, source="bundled")
     if source == "hub":
         raise InputError(Problem(file=reference, key="", what="source hub is the network", hint=_HINT))
+    if source not in (None, "cache"):
+        return load(reference, source=source)
     try:
         model = load(reference, source="cache")
     except InputError as error:

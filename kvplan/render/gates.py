@@ -134,14 +134,14 @@ def _condition(finding: Finding) -> dict[str, Any]:
 
 def _conditions(results: tuple[Result, ...]) -> Grid:
     """Each gate with its verdict, then its conditions with theirs."""
-    words = (Column(heading=heading) for heading in ("gate", "result", "figure"))
+    words = (Column(heading=heading) for heading in ("result", "gate and figures"))
     figures = (Column(heading=heading, figures=True) for heading in ("is", "required"))
     rows: list[tuple[str, ...]] = []
     for result in results:
-        rows.append((result.gate.name, _VERDICTS[result.passed], "", "", ""))
+        rows.append((_VERDICTS[result.passed], result.gate.name, "", ""))
         for it in result.findings:
-            verdict = _VERDICTS[it.holds]
-            rows.append(("", verdict, it.condition.figure, value(it.actual), str(it.condition)))
+            figure = f"  {it.condition.figure}"
+            rows.append((_VERDICTS[it.holds], figure, value(it.actual), str(it.condition)))
     return Grid(columns=(*words, *figures), rows=tuple(rows))
 
 

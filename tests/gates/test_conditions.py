@@ -49,6 +49,8 @@ def test_a_condition_is_a_figure_a_sign_and_a_value(
         ("request.bytes", ">=", "has nothing to compare with"),
         ("pool.link", ">= 4", "is no number: only == and != compare it, not >="),
         ("disable_radix_cache", "yes", "'yes' is neither true nor false"),
+        ("max_total_num_tokens", ">= 4GB", "'4GB' is a size, and this figure is not in bytes"),
+        ("free_gib", "<= 60GiB", "'60GiB' is a size, and this figure is not in bytes"),
     ],
 )
 def test_what_is_no_condition_is_named(name: str, written: str, words: str) -> None:
