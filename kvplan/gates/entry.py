@@ -86,7 +86,7 @@ class Entry:
             self._view.problem(key, "is an empty list")
         elif len(set(texts)) < len(texts):
             self._view.problem(key, "lists a value twice")
-        if texts:
+        if texts or name in SETTINGS:  # without a model or a launch line there is nothing more to say
             self.settings[name] = Setting(place=place, texts=tuple(dict.fromkeys(texts)), many=value is items)
 
     def _text(self, key: str, value: Any, *, switch: bool) -> str | bool | None:
