@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.console import run
 from tests.conftest import COMMIT, HubServer, Isolated
 from tests.gates.files import written
 
@@ -49,6 +50,7 @@ def gates(folder: Path, model: str, source: str = "null") -> str:
         (f"org/model@{COMMIT}", "null", f"is not in the local Hugging Face cache ({HINT})"),
         ("org/model", "null", f"is not in the local Hugging Face cache ({HINT})"),
         ("org/model", "hub", f"source hub is the network ({HINT})"),
+        ("llama-3.1-8b", "hub", f"source hub is the network ({HINT})"),
         ("./no.yaml", "null", "no such file, and not a bundled name or a model id"),
         ("org/../model@v1", "null", "no such file, and not a bundled name or a model id"),
     ],
@@ -93,3 +95,21 @@ def test_a_model_that_fails_is_asked_for_once(hub: HubServer, isolated: Isolated
     code, _, stderr = isolated.run(CHECK, path)[0]
     assert (code, stderr.count("org/none")) == (2, 2)
     assert len(hub.requests) == 1
+
+
+@pytest.mark.parametrize("gpu", ["local", "LOCAL", "localx8", "[h200, local]"])
+def test_the_gpu_of_this_machine_is_refused(tmp_path: Path, gpu: str) -> None:
+    path = written(tmp_path, f"defaults: {{gpu: {gpu}}}\ngates: {{a: {{model: llama-3.1-8b}}}}")
+    result = run("check", path, "--locked")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        f"kvplan: error: {path}: defaults.gpu: local is another GPU on another machine "
+        "(with --locked name the GPU, see `kvplan gpus`)\n"
+    )
+
+
+def test_an_unknown_source_is_named_as_without_the_lock(tmp_path: Path) -> None:
+    path = written(tmp_path, "gates: {a: {model: llama-3.1-8b, source: nowhere}}")
+    result = run("check", path, "--locked")
+    assert result.stderr == run("check", path).stderr
+    assert "gates.a.source: unknown value 'nowhere'" in result.stderr

@@ -76,6 +76,22 @@ def test_a_gate_replaces_what_the_defaults_require_of_the_same_figure(tmp_path: 
     ]
 
 
+def test_null_takes_a_default_back(tmp_path: Path) -> None:
+    text = (
+        "defaults: {model: b, source: hub, set: kv_heads=4, tp: 4, disable_radix_cache: true}\n"
+        "gates:\n"
+        "  a: {source: null, set: null, tp: null, disable_radix_cache: null}\n"
+        "  b: {model: null}\n"
+        "  c: {}\n"
+    )
+    gates, problems = read(tmp_path, text)
+    assert [(gate.name, gate.source, gate.changes, dict(gate.options)) for gate in gates] == [
+        ("a", None, (), {}),
+        ("c", "hub", ("kv_heads=4",), {"tp": "4", "disable_radix_cache": True}),
+    ]
+    assert problems == ["gates.b.model: is missing"]
+
+
 def test_a_name_alone_is_a_gate_with_the_defaults(tmp_path: Path) -> None:
     gates, problems = read(tmp_path, "defaults: {model: b, tp: 4}\ngates:\n  a:\n")
     assert ([(gate.name, gate.line, gate.options) for gate in gates], problems) == (
@@ -120,6 +136,10 @@ def test_a_name_alone_is_a_gate_with_the_defaults(tmp_path: Path) -> None:
         (
             "gates: {a: {model: b, require: {cell_size: '> 9', pool.cell_size: 9}}}",
             ["gates.a.require.pool.cell_size: > 9 and == 9 can't hold together"],
+        ),
+        (
+            "{defaults: {require: {cell_size: 9}}, gates: {a: {model: b, require: }}}",
+            ["gates.a.require: holds no condition (leave it out, or name a figure below)"],
         ),
         (
             "gates: {a: {model: b, tp: [1, 2]}, 'a[tp=1]': {model: b}}",
