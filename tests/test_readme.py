@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.console import run
+from tests.readme import README, shown_files, write_shown
 
-README = Path(__file__).parent.parent / "README.md"
 BLOCKS = re.findall(r"```console\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
 
 
@@ -24,8 +24,13 @@ def examples() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("command", "output"), examples())
-def test_examples_print_what_they_show(command: str, output: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_print_what_they_show(
+    command: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.chdir(tmp_path)
+    for name in shown_files():
+        write_shown(name, tmp_path)
     _, *arguments = shlex.split(command, comments=True)
     assert [line.rstrip() for line in run(*arguments).stdout.rstrip().splitlines()] == [
         line.rstrip() for line in output.rstrip().splitlines()
