@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 
-from kvplan.architecture import Architecture
-from kvplan.cli.fit_runs import sized
-from kvplan.cli.launching import STDIN, read_launch
-from kvplan.cli.machine import is_local
-from kvplan.cli.options import OPTIONS, Given, deployment
+from kvplan.cli.gating import means, vocabulary
 from kvplan.cli.output import show, write
-from kvplan.cli.progress import spinner
-from kvplan.cli.runs import unmet_request
-from kvplan.deployment import Deployment
-from kvplan.errors import InputError, Problem, RefusedError, bad_option
+from kvplan.errors import InputError, Problem, RefusedError
 from kvplan.files import printable
 from kvplan.gates.comparing import against
-from kvplan.gates.entry import Vocabulary
-from kvplan.gates.evaluating import Means, evaluate
+from kvplan.gates.evaluating import evaluate
 from kvplan.gates.lock import read_lock, write_lock
-from kvplan.gates.models import load_any
 from kvplan.gates.reading import read_gates
 from kvplan.gates.records import Outcome
-from kvplan.launch import Launch
-from kvplan.records import Plan
 from kvplan.render import gates_github, gates_junit, markdown
 from kvplan.render.gates import of_gates, report
 from kvplan.render.text import plural
@@ -53,12 +41,8 @@ def outcome(file: str, *, baseline: str | None, allowed: Fraction, locked: bool)
     """The results of all gates. Raises InputError with every problem of the file, models and baseline."""
     problems: list[Problem] = []
     shown = printable(file)
-    means = Means(
-        load=lambda reference, source: load_any(reference, source, locked=locked, on_fetch=spinner),
-        deploy=_reproducible if locked else deployment,
-        plan=_planned,
-    )
-    results = evaluate(read_gates(file, vocabulary(), problems), means, file=shown, problems=problems)
+    gates = read_gates(file, vocabulary(), problems)
+    results = evaluate(gates, means(locked=locked), file=shown, problems=problems)
     lock = None
     try:
         lock = None if baseline is None else read_lock(baseline)
@@ -89,39 +73,6 @@ def deliver(found: Outcome, *, chosen: str, output: str | None, write_baseline: 
         names = ", ".join(result.gate.name for result in found.failed)
         what = f"{len(found.failed)} of {plural(len(found.results), 'gate')} failed: {names}"
         raise RefusedError(Problem(file=found.file, key="", what=what))
-
-
-def vocabulary() -> Vocabulary:
-    """The options of `size` as a gate file spells them: with dashes or underscores, aliases too."""
-    spellings = [(name, word) for name, spec in OPTIONS.items() for word in (name, *spec.also)]
-    return Vocabulary(
-        names={word.removeprefix("--").replace("-", "_"): name for name, word in spellings},
-        switches=frozenset(name for name, spec in OPTIONS.items() if spec.parse is None),
-        launch=_launch,
-    )
-
-
-def _launch(given: str) -> Launch:
-    if given == STDIN:
-        raise InputError(Problem(file="", key="", what="- is stdin", hint="give the line, or a file with it"))
-    return read_launch(given)
-
-
-def _reproducible(given: Mapping[str, Given], under: Mapping[str, object]) -> Deployment:
-    """The deployment; raises InputError where it depends on the machine that kvplan runs on."""
-    if is_local(given.get("gpu")):
-        raise bad_option(
-            "gpu", "local is another GPU on another machine", "with --locked name the GPU, see `kvplan gpus`"
-        )
-    return deployment(given, under)
-
-
-def _planned(model: Architecture, asked: Deployment) -> tuple[Plan, str]:
-    """The plan of `kvplan size`, and why the answer to what was asked is no."""
-    made, unfit = sized(model, asked)
-    if unfit is not None:
-        raise unfit
-    return made, unmet_request(made)
 
 
 def _in_repository(file: str) -> str:

@@ -20,6 +20,8 @@ MORE_IS_BETTER = frozenset(
     capacity.c128_max_total_num_tokens capacity.max_mamba_cache_size capacity.max_running_requests
     capacity.requests_at_context capacity.context_at_concurrency capacity.max_total_num_tokens_total
     capacity.requests_at_context_total budget.available_bytes accounting.max_requests
+    budget.low.max_total_num_tokens budget.low.requests_at_context
+    budget.high.max_total_num_tokens budget.high.requests_at_context
     """.split()
 )
 LESS_IS_BETTER = frozenset(
@@ -28,6 +30,7 @@ LESS_IS_BETTER = frozenset(
     request.bytes_total accounting.read_bytes_per_step budget.weights_bytes
     """.split()
 )
+_CONFIG_FIGURES = ("model.id", "model.revision", "budget.weights_bytes_total")
 _MOST_DETAILS = 3  # changed fields of the config that a reason names
 
 
@@ -85,7 +88,7 @@ def causes(old: Snapshot, new: Snapshot, kvplan: str) -> tuple[str, ...]:
     found = []
     if _differ(old.figures, new.figures, ("model.id", CONFIG)):
         layers = sorted(path for path in {*old.figures, *new.figures} if path.startswith(LAYERS))
-        found.append(f"config changed{_details(('model.id', 'model.revision', *layers), old, new)}")
+        found.append(f"config changed{_details((*_CONFIG_FIGURES, *layers), old, new)}")
     if _differ(old.figures, new.figures, (ENGINE,)):
         pair = _pair("SGLang", old.figures.get(ENGINE), new.figures.get(ENGINE))
         found.append(f"engine rule set changed: {pair}")

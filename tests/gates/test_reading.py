@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kvplan.cli.check_runs import vocabulary
+from kvplan.cli.gating import vocabulary
 from kvplan.errors import InputError, Problem
 from kvplan.gates.reading import read_gates
 from kvplan.gates.records import Gate
