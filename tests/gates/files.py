@@ -27,6 +27,20 @@ gates:
 FAILING = GATES.replace(">= 80k", ">= 4M").replace("<= 5GB", "<= 3GB")
 CHAT_ALONE = GATES.partition("    require:")[0]
 
+# Llama-3.1-8B in the shape of its config.json, without the keys that nothing here needs.
+CONFIG = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "vocab_size": 128256,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "max_position_embeddings": 131072,
+    "torch_dtype": "bfloat16",
+}
+
 
 def written(folder: Path, text: str, name: str = "kvplan.gates.yaml") -> str:
     """The path of a new file with that text."""

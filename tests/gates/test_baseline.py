@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.console import run
-from tests.gates.files import CHAT_ALONE, FAILING, GATES, written
+from tests.gates.files import CHAT_ALONE, CONFIG, FAILING, GATES, written
 
 LOCK = "kvplan.lock.json"
 
@@ -139,6 +139,22 @@ def test_a_changed_config_is_the_reason_with_the_fields_that_changed(tmp_path: P
     gate = compared(tmp_path, GATES)[1]["gates"][0]
     assert gate["reasons"] == ["config changed: layers[0].kv_heads 4 -> 8"]
     assert gate["passed"] is True
+
+
+def test_heavier_weights_are_a_changed_config_and_lower_both_ends_of_the_estimate(tmp_path: Path) -> None:
+    index = tmp_path / "model.safetensors.index.json"
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    index.write_text('{"metadata": {"total_size": 16000000000}, "weight_map": {}}')
+    text = "gates: {a: {model: ., gpu: h100}}"
+    written(tmp_path, text)
+    assert run("check", "--write-baseline", LOCK).exit_code == 0
+    index.write_text('{"metadata": {"total_size": 17000000000}, "weight_map": {}}')
+    code, document = compared(tmp_path, text)
+    gate = document["gates"][0]
+    worse = {change["figure"] for change in gate["changes"] if change["worse"]}
+    assert code == 3
+    assert gate["reasons"] == ["config changed: budget.weights_bytes_total 16000000000 -> 17000000000"]
+    assert {"budget.low.max_total_num_tokens", "budget.high.max_total_num_tokens"} < worse
 
 
 def test_another_kvplan_is_a_reason(tmp_path: Path, lock: Path) -> None:

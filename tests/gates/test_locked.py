@@ -9,18 +9,8 @@ import pytest
 
 from tests.cli.console import run
 from tests.conftest import COMMIT, HubServer, Isolated
-from tests.gates.files import written
+from tests.gates.files import CONFIG, written
 
-CONFIG = {
-    "architectures": ["LlamaForCausalLM"],
-    "model_type": "llama",
-    "hidden_size": 4096,
-    "num_hidden_layers": 32,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "max_position_embeddings": 131072,
-    "torch_dtype": "bfloat16",
-}
 # Runs `kvplan check` and prints its exit code and both streams.
 CHECK = (
     "import json, sys\n"
