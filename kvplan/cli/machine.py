@@ -13,7 +13,7 @@ _HALVES = ("pre_model_load_gib", "free_gib")
 
 def is_local(gpu: object) -> bool:
     """Whether `--gpu` asks for whatever the machine has."""
-    return isinstance(gpu, str) and split_count(gpu)[0].lower() == LOCAL
+    return isinstance(gpu, str) and split_count(gpu.strip())[0].lower() == LOCAL
 
 
 def on_gpus(asked: dict[str, Any]) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def on_gpus(asked: dict[str, Any]) -> dict[str, Any]:
         return asked
     name, count = split_count(asked["gpu"])
     found = {**asked, "gpu": name}
-    if is_local(name):
+    if name.lower() == LOCAL:
         from kvplan.nvidia_smi import local_gpus  # noqa: PLC0415 - few runs start another program
 
         local = local_gpus()

@@ -105,10 +105,10 @@ def _gate(
     plain: Gate, values: Mapping[str, str | bool], own: Entry, launches: Mapping[str, Launch]
 ) -> Gate | None:
     """The gate with one combination of values; None where its launch line can't be used."""
-    model, source, launch = (str(values.get(key, "")) for key in SETTINGS)
+    model, source, launch = (str(values[key]) if key in values else None for key in SETTINGS)
     options = {key: value for key, value in values.items() if key not in SETTINGS}
-    gate = replace(plain, model=model, source=source or None, options=options)
-    if not launch:
+    gate = replace(plain, model=model or "", source=source, options=options)
+    if launch is None:
         return gate
     if launch not in launches:
         return None

@@ -102,6 +102,10 @@ def test_requests_that_do_not_fit_fail_a_gate_without_conditions(tmp_path: Path)
             ],
         ),
         (
+            "gates: {a: {model: meta-llama/Llama-3.1-8B, source: ''}}",
+            ["gates.a.source: unknown value ''"],
+        ),
+        (
             "gates: {a: {model: meta-llama/Llama-3.1-8B, gpu: h999}}",
             ["gates.a.gpu: unknown GPU 'h999'"],
         ),

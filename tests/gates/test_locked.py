@@ -87,7 +87,7 @@ def test_a_model_that_fails_is_asked_for_once(hub: HubServer, isolated: Isolated
     assert len(hub.requests) == 1
 
 
-@pytest.mark.parametrize("gpu", ["local", "LOCAL", "localx8", "[h200, local]"])
+@pytest.mark.parametrize("gpu", ["local", "' LOCAL '", "localx8", "[h200, local]"])
 def test_the_gpu_of_this_machine_is_refused(tmp_path: Path, gpu: str) -> None:
     path = written(tmp_path, f"defaults: {{gpu: {gpu}}}\ngates: {{a: {{model: llama-3.1-8b}}}}")
     result = run("check", path, "--locked")
