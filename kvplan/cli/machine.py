@@ -49,5 +49,6 @@ def _tensor_parallel(asked: dict[str, Any], count: int, told: str) -> int:
         return int(count // others)
     used: int = asked["tp"]
     if used * others != count:
-        raise bad_option("gpu", f"{told}: the other options use {used * others} GPUs", "leave out --tp or xN")
+        gpus = f"{used * others} GPU{'s' * (used * others > 1)}"
+        raise bad_option("gpu", f"{told}: the other options use {gpus}", "leave out --tp or xN")
     return used

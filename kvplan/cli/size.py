@@ -25,7 +25,7 @@ def size(
     given as 60GiB (2^30) or 80GB (10^9), token counts as 100k (100,000) or 100Ki (102,400).
     """
     line = None if launch is None else read_launch(launch)
-    asked = deployment(options, None if line is None else line.settings)
+    asked = deployment(options, None if line is None else line.start)
     chosen, reference = check_format(output_format), model_of(model, line)
     from kvplan.cli.runs import run_size  # noqa: PLC0415 - help and usage errors need none of it
 

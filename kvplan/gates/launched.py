@@ -25,7 +25,7 @@ def beside_line(gate: Gate, line: Launch, *, defaults: Sequence[str], unset: Seq
     model = gate.model
     if line.model is not None and (not model or "model" in defaults):
         model, places["model"] = line.model, places["launch"]
-    decided = {name: value for name, value in line.settings.items() if name not in (*options, *unset)}
+    decided = {name: value for name, value in line.start.items() if name not in (*options, *unset)}
     return replace(
         gate,
         model=model,

@@ -56,6 +56,11 @@ class Launch:
     image_version: str | None = None
 
     @property
+    def start(self) -> dict[str, object]:
+        """The settings, with the one GPU of a line that names no --tp: GPUs beside it do not change that."""
+        return {"tp": 1, **self.settings}
+
+    @property
     def deployment(self) -> Deployment:
         """The deployment alone. Raises InputError where its values can't be."""
         return Deployment(**self.settings)  # type: ignore[arg-type]

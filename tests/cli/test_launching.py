@@ -86,6 +86,10 @@ def test_what_is_not_modelled_is_warned_of_in_the_report() -> None:
             ["--launch", LINE, "--gpu", "h200x8"],
             "--gpu: h200x8: the other options use 2 GPUs (leave out --tp or xN)",
         ),
+        (  # a line without --tp starts on one GPU, however many there are
+            ["--launch", "sglang serve meta-llama/Llama-3.1-8B", "--gpu", "h200x8"],
+            "--gpu: h200x8: the other options use 1 GPU (leave out --tp or xN)",
+        ),
     ],
 )
 def test_a_bad_line_is_one_line_on_stderr(arguments: list[str], line: str) -> None:

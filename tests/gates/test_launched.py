@@ -164,6 +164,7 @@ def test_what_a_line_says_and_no_plan_holds_is_shown_in_every_format(
         ("launch: sglang serve no/such.yaml", "launch: no/such.yaml: no such file"),
         (f"launch: {LINE}, tp: 0", "tp: 0 is not a whole number of at least 1"),
         (f"launch: {LINE}, gpu: h200x8", "gpu: h200x8: the other options use 2 GPUs"),
+        ("launch: sglang serve llama-3.1-8b, gpu: h200x8", "gpu: h200x8: the other options use 1 GPU ("),
     ],
 )
 def test_a_bad_line_is_told_where_it_stands(tmp_path: Path, gate: str, line: str) -> None:
