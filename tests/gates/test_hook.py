@@ -71,7 +71,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
         "PRE_COMMIT_HOME": str(tmp_path_factory.mktemp("pre-commit")),
-        "PIP_NO_COMPILE": "1",  # half of the time that an install takes
+        "PIP_NO_COMPILE": "1",  # a test needs no bytecode of the whole environment
     }
 
 
