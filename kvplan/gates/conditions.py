@@ -22,7 +22,7 @@ _OPERATORS: dict[str, Callable[[Number, Number], bool]] = {
 }
 _WRITTEN = re.compile(r"\s*(>=|<=|==|!=|=|>|<)?\s*(.*?)\s*\Z", re.DOTALL)
 _EQUALITY = ("==", "!=")
-_IN_BYTES = re.compile("bytes|cell_size|gpu_memory|weights|alpha|gamma")
+_IN_BYTES = re.compile("bytes|bandwidth|cell_size|gpu_memory|weights|alpha|gamma")
 ABSENT = "null"  # as in JSON: `== null` asks for a figure that the plan does not have
 
 

@@ -23,6 +23,7 @@ from kvplan.gates.records import Scalar
         ("deployment.kv_cache_dtype", "= bfloat16", "deployment.kv_cache_dtype", "==", None),
         ("disable_radix_cache", "true", "deployment.disable_radix_cache", "==", None),
         ("pools[0].tokens", "> 5", "pools[0].tokens", ">", 5),
+        ("decode.bandwidth", ">= 4.8TB", "decode.bandwidth", ">=", 4_800_000_000_000),
     ],
 )
 def test_a_condition_is_a_figure_a_sign_and_a_value(
