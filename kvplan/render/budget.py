@@ -21,6 +21,9 @@ _COLUMNS = (
     Column(heading=""),
 )
 _MILLION = 1_000_000
+# Fewer tokens than this have every digit.
+_LEAST_IN_MILLIONS = _MILLION // 10
+_MOST_DECIMALS = 6
 
 
 def lines(budget: Budget) -> tuple[Grid, ...]:
@@ -55,8 +58,7 @@ def tokens_range(budget: Budget) -> str:
     """`1.98M to 2.07M tokens`; empty where the budget is exact."""
     if budget.low is None or budget.high is None:
         return ""
-    low, high = budget.low.max_total_num_tokens, budget.high.max_total_num_tokens
-    return f"{millions(low)} to {millions(high)} tokens"
+    return f"{token_range(budget.low.max_total_num_tokens, budget.high.max_total_num_tokens)} tokens"
 
 
 def requests_range(budget: Budget | None, ranks: int) -> str:
@@ -67,9 +69,20 @@ def requests_range(budget: Budget | None, ranks: int) -> str:
     return "" if low == high else f"{exact(low)} to {exact(high)}"
 
 
-def millions(tokens: int) -> str:
-    """`1.98M`; below ten thousand every digit."""
-    return f"{tokens / _MILLION:.2f}M" if tokens >= _MILLION // 100 else exact(tokens)
+def token_range(low: int, high: int) -> str:
+    """`1.98M to 2.07M`: both in one unit, with as many digits as tell them apart."""
+    if low == high or low < _LEAST_IN_MILLIONS:
+        return between(exact(low), exact(high))
+    for decimals in range(2, _MOST_DECIMALS):
+        ends = [f"{tokens / _MILLION:.{decimals}f}M" for tokens in (low, high)]
+        if ends[0] != ends[1]:
+            return between(*ends)
+    return between(exact(low), exact(high))
+
+
+def between(low: str, high: str) -> str:
+    """Both ends, or the one figure that they are."""
+    return low if low == high else f"{low} to {high}"
 
 
 def _told(budget: Budget, name: str) -> str:

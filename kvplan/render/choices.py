@@ -10,7 +10,7 @@ from kvplan.choices import Advice, Choice
 from kvplan.fit import COMMON_GPUS, MOST_GPUS
 from kvplan.records import SCHEMA_VERSION, Plan
 from kvplan.render.blocks import Column, Grid, Remark, Report
-from kvplan.render.budget import millions
+from kvplan.render.budget import between, token_range
 from kvplan.render.formats import Document
 from kvplan.render.text import exact, plural
 from kvplan.units import GIB
@@ -120,8 +120,8 @@ def _cells(row: Choice) -> tuple[str, ...]:
         _SHORT.get(row.kv_cache_dtype, row.kv_cache_dtype),
         f"{row.weights_bytes / GIB:.1f}",
         f"{row.kv_pool_bytes / GIB:.1f}",
-        _range(millions(row.tokens_low), millions(row.tokens_high)),
-        _range(exact(row.requests_low), exact(row.requests_high)),
+        token_range(row.tokens_low, row.tokens_high),
+        between(exact(row.requests_low), exact(row.requests_high)),
         "" if row.headroom is None else f"{row.headroom:+.0%}{' tight' if row.tight else ''}",
     )
 
@@ -129,10 +129,6 @@ def _cells(row: Choice) -> tuple[str, ...]:
 def _layout(row: Choice) -> str:
     sizes = (("TP", row.tp), ("DP", row.dp), ("PP", row.pp))
     return " ".join(f"{name} {size}" for name, size in sizes if size > 1 or name == "TP")
-
-
-def _range(low: str, high: str) -> str:
-    return low if low == high else f"{low} to {high}"
 
 
 def _without(columns: tuple[Column, ...], heading: str) -> tuple[Column, ...]:

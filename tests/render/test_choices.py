@@ -10,7 +10,7 @@ from kvplan.choices import Advice, Choice
 from kvplan.hardware import GPUS
 from kvplan.memory import Bound, Budget
 from kvplan.render import choices, gpus, size, table
-from kvplan.render.budget import millions, requests_range, tokens_range
+from kvplan.render.budget import requests_range, token_range, tokens_range
 from tests import samples
 
 ROW = Choice(
@@ -152,9 +152,21 @@ def test_the_catalogue_has_a_row_a_gpu_and_its_sources_in_json() -> None:
     assert (record["memory_mib"], record["source"]) == (143_771, "NVIDIA H200 data sheet")
 
 
-@pytest.mark.parametrize(("tokens", "text"), [(9_999, "9,999"), (10_000, "0.01M"), (2_074_999, "2.07M")])
-def test_tokens_in_millions(tokens: int, text: str) -> None:
-    assert millions(tokens) == text
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (1_980_000, 2_074_999, "1.98M to 2.07M"),
+        (6_309, 60_123, "6,309 to 60,123"),
+        (0, 1_234_567, "0 to 1,234,567"),
+        (99_999, 100_001, "99,999 to 100,001"),
+        (100_000, 104_000, "0.100M to 0.104M"),
+        (2_000_000, 2_000_100, "2.0000M to 2.0001M"),
+        (2_000_000, 2_000_001, "2,000,000 to 2,000,001"),
+        (893_020, 893_020, "893,020"),
+    ],
+)
+def test_both_ends_of_a_range_have_one_unit_and_differ(low: int, high: int, text: str) -> None:
+    assert token_range(low, high) == text
 
 
 def test_exact_budgets_have_no_ranges() -> None:
