@@ -89,7 +89,7 @@ def given(settings: Settings, capacity: Capacity) -> Budget:
     asked = settings.deployment
     budget = Budget(
         gpu=settings.gpu.name,
-        gpus=_gpus(asked),
+        gpus=gpus_of(asked),
         available_bytes=asked.available_bytes,
         state_pool_bytes=capacity.state_bytes or 0,
         kv_pool_bytes=capacity.kv_bytes,
@@ -113,7 +113,9 @@ def given(settings: Settings, capacity: Capacity) -> Budget:
 
 def unfit(settings: Settings, shortfall_bytes: int) -> Budget:
     """The lines of a budget that leaves no room for the pools."""
-    return replace(_lines(settings, estimate(settings), Capacity()), shortfall_bytes=shortfall_bytes)
+    asked, none = settings.deployment, Capacity()
+    lines = _lines(settings, estimate(settings), none) if asked.wants_estimate else given(settings, none)
+    return replace(lines, shortfall_bytes=shortfall_bytes)
 
 
 def _lines(settings: Settings, lines: Estimate, capacity: Capacity) -> Budget:
@@ -126,7 +128,7 @@ def _lines(settings: Settings, lines: Estimate, capacity: Capacity) -> Budget:
     }
     return Budget(
         gpu=settings.gpu.name,
-        gpus=_gpus(settings.deployment),
+        gpus=gpus_of(settings.deployment),
         memory_bytes=None if lines.overhead is None else settings.gpu.memory_bytes,
         overhead_bytes=lines.overhead,
         free_before_bytes=before.value,
@@ -189,7 +191,7 @@ def _nothing_left(
     )
 
 
-def _gpus(asked: Deployment) -> int:
+def gpus_of(asked: Deployment) -> int:
     """GPUs of the whole deployment, replicas included."""
     replicas = 1 if asked.enable_dp_attention else asked.dp
     return asked.tp * asked.pp * replicas

@@ -47,7 +47,7 @@ def run_fit(
 
 
 def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError | None]:
-    """The plan of `kvplan size` with what helps, and the error where the estimated budget is too small.
+    """The plan of `kvplan size` with what helps, and the error where the budget is too small.
 
     With a GPU and no budget the budget is worked out; with neither, common GPUs are tried.
     """
@@ -55,8 +55,6 @@ def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError
     try:
         made = plan(model, wanted)
     except DoesNotFitError as error:
-        if not wanted.wants_estimate:
-            raise
         settings = resolve(model, wanted)
         costs = plan(model, _without_budget(wanted))
         lines = budget.unfit(settings, error.shortfall_bytes)

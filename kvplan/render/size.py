@@ -211,14 +211,14 @@ def _result(plan: Plan, count: int) -> str:
     bound = f"; bound by {_bound(limited_by)}" if limited_by else ""
     if asks_for_context(plan):
         return _longest(plan)
-    if not count:
-        return f"not one request of {context} tokens fits{bound}"
     ranks = ranks_of(plan)
+    between = requests_range(plan.budget, ranks)
+    between = f" ({between})" if between else ""
+    if not count:
+        return f"not one request of {context} tokens fits{between}{bound}"
     text = f"{plural(count, 'request')} of {context} tokens at once"
     text += f" on each of {ranks} ranks, {exact(count * ranks)} in total" if ranks > 1 else ""
-    between = requests_range(plan.budget, ranks)
-    text += f" ({between})" if between else ""
-    return f"{text}{bound}{_asked(plan, count * ranks)}"
+    return f"{text}{between}{bound}{_asked(plan, count * ranks)}"
 
 
 def asks_for_context(plan: Plan) -> bool:

@@ -109,7 +109,7 @@ def test_a_model_that_does_not_fit_shows_the_chain_and_ends_with_3() -> None:
     result = run("size", "deepseek-ai/DeepSeek-V3.2", "--gpu", "h100x8")
     assert result.exit_code == 3
     assert "RESULT  does not fit: 19,203,136,846 bytes per GPU are missing\n" in result.stdout
-    assert "try     --tp 16     41.09 GiB of weights on each GPU: 2 requests\n" in result.stdout
+    assert "try     --gpu h100x16 --tp 16  41.09 GiB of weights on each GPU: 2 requests\n" in result.stdout
     assert "19,203,136,846 bytes per GPU are missing before a single token" in result.stderr
 
 
