@@ -107,7 +107,7 @@ def _none(model: Architecture, asked: Deployment, gpus: Sequence[str], most: int
             f": {count} x {largest.name} hold {requests(made):,} of {asked.concurrency or 1:,} requests of "
             f"{made.request.context:,} tokens"
         )
-    what += f"; at least {shortfall:,} bytes per GPU are missing there" if shortfall else ""
+    what += f"; about {shortfall:,} bytes per GPU are missing there" if shortfall else ""
     hint = "a larger --max-gpus, --allow fp8, fewer requests or a shorter --ctx"
     return DoesNotFitError(Problem(file="", key="", what=what, hint=hint), shortfall_bytes=shortfall)
 

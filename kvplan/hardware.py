@@ -28,7 +28,8 @@ class Gpu:
     """`memory_mib`: memory.total as nvidia-smi prints it, in MiB. `sm`: CUDA compute capability x 10.
 
     `sm` is 0 on AMD. `bandwidth_gb_s`: memory bandwidth in 10^9 bytes per second, None where it is not
-    known. `unified`: CPU and GPU share the memory. `source`: of the figures.
+    known. `unified`: CPU and GPU share the memory. `source`: of the figures. `verified`: whether its memory
+    was seen on a device, or in a document that says what nvidia-smi prints.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Gpu:
     bandwidth_gb_s: int | None = None
     also: tuple[str, ...] = ()
     unified: bool = False
+    verified: bool = True
     source: str = ""
 
     @property

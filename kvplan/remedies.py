@@ -87,7 +87,8 @@ def _next_gpu(model: Architecture, asked: Deployment) -> Iterator[Change]:
         return
     own = gpu_by_name(asked.gpu)
     larger = [gpu for gpu in GPUS.values() if gpu.memory_mib > own.memory_mib and not gpu.is_rocm]
-    for gpu in sorted((gpu for gpu in larger if not gpu.unified), key=lambda gpu: gpu.memory_mib):
+    known = (gpu for gpu in larger if gpu.verified and not gpu.unified)
+    for gpu in sorted(known, key=lambda gpu: gpu.memory_mib):
         changed = varied(asked, gpu=gpu.name)
         if changed is not None:
             yield Change(

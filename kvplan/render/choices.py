@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kvplan.choices import Advice, Choice
 from kvplan.fit import COMMON_GPUS, MOST_GPUS
+from kvplan.hardware import gpu_by_name
 from kvplan.records import SCHEMA_VERSION, Plan
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.budget import between, token_range
@@ -91,7 +92,7 @@ def fit_report(rows: Sequence[Choice], *, plan: Plan, total: int, wanted: int) -
         grids=(Grid(columns=_COLUMNS, rows=tuple(_cells(row) for row in rows)),),
         answers=tuple(Remark(tag=f"{place}.", text=row.command) for place, row in enumerate(rows, start=1)),
         remarks=(
-            *(Remark(tag="assumed:", text=text) for text in _assumed(plan)),
+            *(Remark(tag="assumed:", text=text) for text in (*_assumed(plan), *_unverified(rows))),
             *(Remark(tag="warning:", text=text, alarm=True) for text in plan.warnings),
             Remark(tag="estimated:", text=_ESTIMATED),
         ),
@@ -105,6 +106,13 @@ def records(rows: Sequence[Choice]) -> list[dict[str, Any]]:
 
 def _assumed(plan: Plan) -> list[str]:
     return [text for text in plan.assumed if not text.startswith("GPU ")]
+
+
+def _unverified(rows: Sequence[Choice]) -> Iterator[str]:
+    for name in dict.fromkeys(row.gpu for row in rows):
+        gpu = gpu_by_name(name)
+        if not gpu.verified:
+            yield f"GPU {gpu.name.upper()}: {gpu.memory_mib:,} MiB are not verified on a device"
 
 
 def _effect(advice: Advice) -> str:

@@ -145,8 +145,9 @@ def test_common_gpus_are_one_row_each_and_those_too_small_are_named() -> None:
 
 def test_the_catalogue_has_a_row_a_gpu_and_its_sources_in_json() -> None:
     screen = table.render(gpus.report(tuple(GPUS.values())))
-    assert "h200        H200            143,771  140.4  Hopper, SM 9.0      4,800\n" in screen
-    assert "mi300x      MI300X          196,592  192.0  AMD, ROCm           5,300\n" in screen
+    assert "h200           H200             143,771  140.4  Hopper, SM 9.0      4,800\n" in screen
+    assert "mi300x         MI300X           196,592  192.0  AMD, ROCm           5,300\n" in screen
+    assert "unverified:  the memory of gb300, gb10, not seen on a device: --gpu-memory SIZE\n" in screen
     assert max(map(len, screen.splitlines())) <= 80
     record = gpus.records([GPUS["h200"]])[0]
     assert (record["memory_mib"], record["source"]) == (143_771, "NVIDIA H200 data sheet")
