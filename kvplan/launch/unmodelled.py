@@ -77,7 +77,13 @@ UNMODELLED: dict[str, Unmodelled] = {
         "page size and FP8 rows can depend on it",
         "--prefill-attention-backend --decode-attention-backend --speculative-draft-attention-backend",
     ),
-    **_all("the default attention backend changes with it", "--enable-deterministic-inference!"),
+    **_all(
+        "the default attention backend changes with it",
+        "--enable-deterministic-inference! --rl-on-policy-target",
+    ),
+    **_all(
+        "layers that share an index get index keys of their own", "--enable-unified-cache-external-linker!"
+    ),
     **_all(
         "FP8 rows depend on it",
         "--dsa-prefill-backend --dsa-decode-backend --nsa-prefill-backend --nsa-decode-backend",
@@ -121,7 +127,8 @@ UNMODELLED: dict[str, Unmodelled] = {
         "--cuda-graph-backend-decode --cuda-graph-backend-prefill --disable-cuda-graph! "
         "--disable-prefill-cuda-graph! --disable-decode-cuda-graph! --disable-piecewise-cuda-graph! "
         "--enable-piecewise-cuda-graph! --enforce-piecewise-cuda-graph! --enable-breakable-cuda-graph! "
-        "--piecewise-cuda-graph-max-tokens --piecewise-cuda-graph-tokens* --max-prefill-tokens",
+        "--piecewise-cuda-graph-max-tokens --piecewise-cuda-graph-tokens* --max-prefill-tokens "
+        "--enable-two-batch-overlap! --enable-eplb!",
         touches="fraction",
     ),
     **_all(
