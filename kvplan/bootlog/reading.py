@@ -10,6 +10,9 @@ from kvplan.bootlog.arguments import read_server_args
 from kvplan.bootlog.lines import read_line
 from kvplan.bootlog.records import BootLog, Rank, Scalar, States, Tokens, Weights
 
+# Arguments that differ between the nodes of one server.
+_OF_A_NODE = frozenset({"node_rank", "host", "port", "nccl_port", "random_seed"})
+
 
 @dataclass(slots=True)
 class _Draft:
@@ -34,25 +37,58 @@ class _Start:
     newer: bool = False
     ranks: dict[str, _Draft] = field(default_factory=dict)
 
+    @property
+    def is_done(self) -> bool:
+        """Whether it went as far as the last line about memory; every draft is loaded before."""
+        return any(draft.totals for draft in self.ranks.values())
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether it made pools."""
+        return any(draft.pools or draft.sizing or draft.totals for draft in self.ranks.values())
+
 
 def read_log(lines: Iterable[str]) -> BootLog:
-    """The last start of a log; lines that say nothing about memory are passed over."""
-    start, starts = _Start(), 0
+    """The last start of a log that made pools, or the last of all where none did.
+
+    Lines that say nothing about memory are passed over.
+    """
+    starts = [_Start()]
     for text in lines:
         if not any(beginning in text for beginning in patterns.BEGINNINGS):
             continue
         line = read_line(text)
         if patterns.SERVER_ARGS.match(line.message):
-            start, starts = _Start(), starts + 1
-            start.server_args = read_server_args(line.message.partition("=")[2])
+            _begin(starts, read_server_args(line.message.partition("=")[2]))
+        elif starts[-1].is_done and patterns.LOAD_BEGIN.match(line.message):
+            starts.append(_Start())
+        start = starts[-1]
         start.newer = start.newer or patterns.NEWER.search(line.message) is not None
         _note(start.ranks, line.rank, line.message)
+    started = [start for start in starts if start.ranks]
+    sized = [start for start in started if start.is_sized]
+    last = (sized or started or starts)[-1]
     return BootLog(
-        ranks=tuple(_rank(name, draft) for name, draft in sorted(start.ranks.items())),
-        server_args=start.server_args,
-        newer=start.newer,
-        starts=max(starts, 1),
+        ranks=tuple(_rank(name, draft) for name, draft in sorted(last.ranks.items())),
+        server_args=last.server_args,
+        newer=last.newer,
+        starts=max(len(started), 1),
+        later_starts=len(started) - 1 - started.index(last) if started else 0,
     )
+
+
+def _begin(starts: list[_Start], arguments: dict[str, Scalar]) -> None:
+    """A new start, or another node of the one that goes on."""
+    before = starts[-1]
+    differing = {
+        name
+        for name in {*before.server_args, *arguments}
+        if before.server_args.get(name) != arguments.get(name)
+    }
+    if not before.ranks or (not before.is_done and "node_rank" in differing and differing <= _OF_A_NODE):
+        before.server_args = arguments
+    else:
+        starts.append(_Start(server_args=arguments))
 
 
 def _note(ranks: dict[str, _Draft], name: str, message: str) -> None:
@@ -104,7 +140,8 @@ def _note_pool(rank: _Draft, message: str) -> None:
         dtype=dtype[1] if dtype else None,
         virtual="VA upper bound" in message,
     )
-    if pool.sizes_gib:
+    keys_and_values = "K size:" in message  # the line is cut where only one of them is there
+    if pool.sizes_gib and len(pool.sizes_gib) >= 1 + keys_and_values:
         (rank.draft_pools if rank.sized else rank.pools).append(pool)
 
 
