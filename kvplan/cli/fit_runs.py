@@ -36,7 +36,7 @@ def run_fit(
     for word in space.allowed:
         if word not in ALLOWED:
             raise bad_option("allow", f"{word!r} is not one of {', '.join(ALLOWED)}")
-    names = named_gpus(space.gpus) if space.gpus else COMMON_GPUS
+    names = _names(space, asked)
     wanted = asked if asked.wants_estimate else replace(asked, weights=AUTO)
     rows = search(model, wanted, gpus=names, most=space.most, allowed=space.allowed)
     costs = plan(model, _without_budget(asked))
@@ -44,6 +44,15 @@ def run_fit(
     from kvplan.render.choices import fit_document  # noqa: PLC0415 - `kvplan size` needs the rest alone
 
     show(fit_document(rows[:top], plan=costs, total=len(rows), wanted=requests), chosen, output)
+
+
+def _names(space: Space, asked: Deployment) -> tuple[str, ...]:
+    """The GPUs to look at; memory that is given belongs to one of them."""
+    if asked.gpu_memory is None:
+        return named_gpus(space.gpus) if space.gpus else COMMON_GPUS
+    if space.gpus is None or len(space.gpus) > 1:
+        raise bad_option("gpu_memory", "is that of one GPU", "--gpu sm89 or the like says of which")
+    return named_gpus(space.gpus, asked.gpu_memory)
 
 
 def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError | None]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kvplan.choices import Advice, Choice
-from kvplan.fit import COMMON_GPUS, MOST_GPUS
-from kvplan.hardware import gpu_by_name
+from kvplan.fit import COMMON_GPUS, MOST_GPUS, wanted_on_common
+from kvplan.hardware import Gpu, find
 from kvplan.records import SCHEMA_VERSION, Plan
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.budget import between, token_range
@@ -42,10 +42,12 @@ def common_grid(plan: Plan) -> tuple[Grid, ...]:
     """Common GPUs, for a plan that names none."""
     if not plan.common_gpus:
         return ()
-    context = exact(plan.request.context)
+    wanted = wanted_on_common(plan.deployment)
+    held = "one request" if wanted == 1 else plural(wanted, "request")
+    held += f" of {exact(plan.request.context)} tokens"
     return (
         Grid(
-            title=f"on common GPUs, the fewest that hold one request of {context} tokens; per GPU",
+            title=f"on common GPUs, the fewest that hold {held}; per GPU",
             columns=_without(_COLUMNS, "headroom"),
             rows=tuple(_cells(row)[:-1] for row in plan.common_gpus),
         ),
@@ -93,7 +95,7 @@ def fit_report(rows: Sequence[Choice], *, plan: Plan, total: int, wanted: int) -
         answers=tuple(Remark(tag=f"{place}.", text=row.command) for place, row in enumerate(rows, start=1)),
         remarks=(
             *(Remark(tag="assumed:", text=text) for text in (*_assumed(plan), *_unverified(rows))),
-            *(Remark(tag="warning:", text=text, alarm=True) for text in plan.warnings),
+            *(Remark(tag="warning:", text=text, alarm=True) for text in (*plan.warnings, *_rocm(rows))),
             Remark(tag="estimated:", text=_ESTIMATED),
         ),
     )
@@ -109,10 +111,20 @@ def _assumed(plan: Plan) -> list[str]:
 
 
 def _unverified(rows: Sequence[Choice]) -> Iterator[str]:
-    for name in dict.fromkeys(row.gpu for row in rows):
-        gpu = gpu_by_name(name)
+    for gpu in _known(rows):
         if not gpu.verified:
             yield f"GPU {gpu.name.upper()}: {gpu.memory_mib:,} MiB are not verified on a device"
+
+
+def _rocm(rows: Sequence[Choice]) -> Iterator[str]:
+    for gpu in _known(rows):
+        if gpu.is_rocm:
+            yield f"{gpu.title}: kvplan has SGLang's rules for CUDA; others apply on ROCm"
+
+
+def _known(rows: Sequence[Choice]) -> Iterator[Gpu]:
+    found = (find(name) for name in dict.fromkeys(row.gpu for row in rows))
+    yield from (gpu for gpu in found if gpu is not None)
 
 
 def _effect(advice: Advice) -> str:

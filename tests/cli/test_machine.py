@@ -146,3 +146,27 @@ def test_questions_that_fit_can_t_answer(options: list[str], code: int, words: s
     result = run("fit", LLAMA, *options)
     assert (result.exit_code, result.stdout) == (code, "")
     assert words in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        ("--tp 4", ["--tp: is what fit searches for (leave it out, or see `kvplan size`)"]),
+        (
+            "--pp 2 --available-bytes 60GiB",
+            [
+                "--pp: is what fit searches for (leave it out, or see `kvplan size`)",
+                "--available-bytes: would be the same for any number of GPUs (leave it out, or see "
+                "`kvplan size`)",
+            ],
+        ),
+        (
+            "--gpu-memory 48GiB",
+            ["--gpu-memory: is that of one GPU (--gpu sm89 or the like says of which)"],
+        ),
+    ],
+)
+def test_fit_takes_no_option_that_it_would_pass_over(options: str, lines: list[str]) -> None:
+    result = run("fit", LLAMA, *options.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.splitlines() == [f"kvplan: error: {line}" for line in lines]
