@@ -73,13 +73,13 @@ def estimated(settings: Settings, plan: Planner) -> Plan:
         )
         low, high = (_bound(settings, *end, lines.weights, plan) for end in ends)
         budget = replace(budget, low=low, high=high)
-    assumed = (*made.assumed, *_weight_assumptions(settings, lines.weights))
+    assumed = (*made.assumed, *weight_assumptions(settings.model.architecture, lines.weights.source))
     return replace(made, deployment=settings.deployment, budget=budget, assumed=assumed)
 
 
-def _weight_assumptions(settings: Settings, weights: Weights) -> tuple[str, ...]:
-    architecture = settings.model.architecture
-    if weights.source != ESTIMATE or architecture.dtype is not None or architecture.quantization is not None:
+def weight_assumptions(architecture: Architecture, source: str) -> tuple[str, ...]:
+    """What an estimate of the weights takes for granted; nothing where they come from elsewhere."""
+    if source != ESTIMATE or architecture.dtype is not None or architecture.quantization is not None:
         return ()
     return ("weights of 16 bits: the config names no dtype, and a checkpoint in float32 is twice as large",)
 

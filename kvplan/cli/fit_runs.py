@@ -8,6 +8,7 @@ from dataclasses import replace
 from kvplan import budget
 from kvplan.advice import improvements
 from kvplan.architecture import Architecture
+from kvplan.choices import Choice
 from kvplan.cli.output import show
 from kvplan.deployment import Deployment
 from kvplan.errors import DoesNotFitError, bad_option
@@ -39,7 +40,7 @@ def run_fit(
     names = _names(space, asked)
     wanted = asked if asked.wants_estimate else replace(asked, weights=AUTO)
     rows = search(model, wanted, gpus=names, most=space.most, allowed=space.allowed)
-    costs = plan(model, _without_budget(asked))
+    costs = _assuming(plan(model, _without_budget(asked)), rows)
     requests = asked.concurrency or 1
     from kvplan.render.choices import fit_document  # noqa: PLC0415 - `kvplan size` needs the rest alone
 
@@ -100,4 +101,12 @@ def _on_common_gpus(model: Architecture, made: Plan) -> Plan:
     if made.deployment.gpu is not None or (model.weights_bytes is None and model.parameters is None):
         return made
     asked = replace(made.deployment, weights=AUTO)
-    return replace(made, common_gpus=common(model, asked, given_tp=asked.tp > 1))
+    rows = common(model, asked, given_tp=asked.tp > 1)
+    return replace(_assuming(made, rows), common_gpus=rows)
+
+
+def _assuming(made: Plan, rows: Sequence[Choice]) -> Plan:
+    """The plan with what the weights of the rows assume."""
+    sources = dict.fromkeys(row.weights_source for row in rows)
+    found = (text for source in sources for text in budget.weight_assumptions(made.architecture, source))
+    return replace(made, assumed=(*made.assumed, *found))

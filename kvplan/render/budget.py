@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kvplan.memory import Bound, Budget
+from kvplan.memory import Budget
 from kvplan.render.blocks import Column, Grid
 from kvplan.render.text import exact, joined
-from kvplan.units import format_bytes_decimal, format_gib
+from kvplan.units import GIB, format_bytes_decimal, format_gib
 from kvplan.weights.choice import ESTIMATE, GIVEN, METADATA, YAML
 
 _SOURCES = {
@@ -46,7 +46,7 @@ def lines(budget: Budget) -> tuple[Grid, ...]:
             title=f"memory per GPU, {budget.gpus} x {budget.gpu.upper()}",
             columns=_COLUMNS,
             rows=tuple(
-                (label, exact(value), f"{value / (1 << 30):,.2f}", note)
+                (label, exact(value), f"{value / GIB:,.2f}", note)
                 for label, value, note in rows
                 if value is not None
             ),
@@ -90,18 +90,25 @@ def _told(budget: Budget, name: str) -> str:
 
 
 def _weights(budget: Budget) -> str:
-    source = _SOURCES.get(budget.weights_source or "", "")
-    total = budget.weights_bytes_total
+    if budget.weights_source == GIVEN and "weights_bytes" not in budget.estimated:
+        return "given per GPU"
+    told = weights_told(budget.weights_source or "", budget.weights_bytes_total)
+    if budget.low is None or budget.high is None:
+        return told
+    least, most = budget.high.weights_bytes, budget.low.weights_bytes
+    return joined([f"{least / GIB:.2f} to {format_gib(most)}", told])
+
+
+def weights_told(source: str, total: int | None) -> str:
+    """Where the size of a checkpoint is from, and the size: `given, 40.00 GB in all`."""
     whole = f"{format_bytes_decimal(total)} in all" if total is not None else ""
-    return joined([source, whole])
+    return joined([_SOURCES.get(source, ""), whole])
 
 
 def _bounds(budget: Budget) -> str:
     low, high = budget.low, budget.high
     if budget.shortfall_bytes:
         return f"{exact(budget.shortfall_bytes)} bytes are missing"
-    return "" if low is None or high is None else f"{_gib(low)} to {_gib(high)}"
-
-
-def _gib(bound: Bound) -> str:
-    return format_gib(bound.available_bytes)
+    if low is None or high is None:
+        return ""
+    return f"{low.available_bytes / GIB:.2f} to {format_gib(high.available_bytes)}"

@@ -11,13 +11,13 @@ from kvplan.fit import COMMON_GPUS, MOST_GPUS, wanted_on_common
 from kvplan.hardware import Gpu, find
 from kvplan.records import SCHEMA_VERSION, Plan
 from kvplan.render.blocks import Column, Grid, Remark, Report
-from kvplan.render.budget import between, token_range
+from kvplan.render.budget import between, token_range, weights_told
 from kvplan.render.formats import Document
 from kvplan.render.text import exact, plural
 from kvplan.units import GIB
 
 _SHORT = {"bfloat16": "bf16", "float16": "fp16", "float8_e4m3fn": "fp8", "float8_e5m2": "fp8_e5m2"}
-_ESTIMATED = "free memory and weights; the careful end of a tight setting does not hold all requests"
+_TIGHT = "the careful end of a tight setting does not hold all requests"
 _COLUMNS = (
     Column(heading="GPUs"),
     Column(heading="layout"),
@@ -96,8 +96,18 @@ def fit_report(rows: Sequence[Choice], *, plan: Plan, total: int, wanted: int) -
         remarks=(
             *(Remark(tag="assumed:", text=text) for text in (*_assumed(plan), *_unverified(rows))),
             *(Remark(tag="warning:", text=text, alarm=True) for text in (*plan.warnings, *_rocm(rows))),
-            Remark(tag="estimated:", text=_ESTIMATED),
+            *estimated(rows),
+            *((Remark(tag="tight:", text=_TIGHT),) if any(row.tight for row in rows) else ()),
         ),
+    )
+
+
+def estimated(rows: Sequence[Choice]) -> tuple[Remark, ...]:
+    """What of the rows is no exact figure; no rows, nothing."""
+    told = dict.fromkeys(weights_told(row.weights_source, row.weights_bytes_total) for row in rows)
+    return tuple(
+        Remark(tag="estimated:", text=f"free memory, and each GPU's share of the weights ({text})")
+        for text in told
     )
 
 

@@ -6,7 +6,7 @@ from kvplan.architecture import Architecture
 from kvplan.records import Plan, Pool
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.budget import lines, requests_range, tokens_range
-from kvplan.render.choices import common_grid, too_small, tries
+from kvplan.render.choices import common_grid, estimated, too_small, tries
 from kvplan.render.decode import floor
 from kvplan.render.flat import flat
 from kvplan.render.formats import Document
@@ -60,6 +60,7 @@ def report(plan: Plan) -> Report:
         remarks=(
             *(Remark(tag="assumed:", text=text) for text in plan.assumed),
             *(Remark(tag="warning:", text=text, alarm=True) for text in plan.warnings),
+            *estimated(plan.common_gpus),
             Remark(tag="not modelled:", text=_not_modelled(plan)),
         ),
     )

@@ -23,6 +23,8 @@ ROW = Choice(
     kv_cache_dtype="float8_e4m3fn",
     memory_total_bytes=1_206_038_560_768,
     weights_bytes=86_247_384_448,
+    weights_bytes_total=689_335_556_160,
+    weights_source="estimate",
     kv_pool_bytes=45_894_384_680,
     state_pool_bytes=0,
     tokens=954_752,
@@ -49,8 +51,9 @@ GPUs      layout     KV       GiB   GiB          tokens  requests    headroom
 1.  python -m sglang.launch_server --model-path some/model --tp 8
 2.  python -m sglang.launch_server --model-path some/model --tp 8
 
-estimated:  free memory and weights; the careful end of a tight setting does not
-            hold all requests
+estimated:  free memory, and each GPU's share of the weights (estimated from the
+            config, 689.34 GB in all)
+tight:      the careful end of a tight setting does not hold all requests
 """
 BUDGET = Budget(
     gpu="h200",
@@ -89,11 +92,11 @@ memory per GPU, 8 x H200
 memory of one H200  150,754,820,096  140.40
 - driver, context     1,610,612,736    1.50  estimate: 1.00 to 2.00 GiB
 free before load    149,144,207,360  138.90
-- weights            86,247,384,448   80.32  estimated from the config, 689.34
-                                             GB in all
+- weights            86,247,384,448   80.32  77.91 to 85.95 GiB, estimated from
+                                             the config, 689.34 GB in all
 free after load      62,896,822,912   58.58
 - kept free          17,002,439,639   15.83  1 - 0.886 of free before load
-for state and KV     45,894,383,273   42.74  36.68 GiB to 45.60 GiB
+for state and KV     45,894,383,273   42.74  36.68 to 45.60 GiB
 """
 
 
