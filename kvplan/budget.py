@@ -163,6 +163,7 @@ def _planned(settings: Settings, before: int, after: int, weights: Weights, plan
 
 def _bound(settings: Settings, before: int, after: int, used: int, weights: Weights, plan: Planner) -> Bound:
     """What fits at one end of the estimate; nothing, where the engine would stop there."""
+    asked = settings.deployment.concurrency
     try:
         capacity = _planned(settings, before, after, weights, plan).capacity
     except RefusedError:
@@ -173,6 +174,7 @@ def _bound(settings: Settings, before: int, after: int, used: int, weights: Weig
         available_bytes=_available(settings, before, after),
         max_total_num_tokens=capacity.max_total_num_tokens or 0,
         requests_at_context=capacity.requests_at_context or 0,
+        context_at_concurrency=None if asked is None else capacity.context_at_concurrency or 0,
     )
 
 

@@ -69,6 +69,14 @@ def requests_range(budget: Budget | None, ranks: int) -> str:
     return "" if low == high else f"{exact(low)} to {exact(high)}"
 
 
+def context_range(budget: Budget | None) -> str:
+    """`6,300 to 6,500`, of the longest context; empty where both ends are the same or not known."""
+    if budget is None or budget.low is None or budget.high is None:
+        return ""
+    low, high = budget.low.context_at_concurrency, budget.high.context_at_concurrency
+    return "" if low is None or high is None or low == high else f"{exact(low)} to {exact(high)}"
+
+
 def token_range(low: int, high: int) -> str:
     """`1.98M to 2.07M`: both in one unit, with as many digits as tell them apart."""
     if low == high or low < _LEAST_IN_MILLIONS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kvplan.architecture import Architecture
 from kvplan.records import Plan, Pool
 from kvplan.render.blocks import Column, Grid, Remark, Report
-from kvplan.render.budget import lines, requests_range, tokens_range
+from kvplan.render.budget import context_range, lines, requests_range, tokens_range
 from kvplan.render.choices import common_grid, estimated, too_small, tries
 from kvplan.render.decode import floor
 from kvplan.render.flat import flat
@@ -231,9 +231,16 @@ def _longest(plan: Plan) -> str:
     wanted = plural(plan.deployment.concurrency or 0, "request")
     longest = plan.capacity.context_at_concurrency
     if not longest:
-        return f"{wanted} at once fit at no context"
+        running = plan.capacity.max_running_requests or 0
+        most = running * ranks_of(plan)
+        bound = (
+            f"; max_running_requests is {exact(most)}" if most < (plan.deployment.concurrency or 0) else ""
+        )
+        return f"{wanted} at once fit at no context{bound}"
     full = "" if longest < plan.resolved.context_length else ", the server's whole context"
-    return f"{wanted} at once of up to {exact(longest)} tokens each{full}"
+    between = context_range(plan.budget)
+    between = f" ({between})" if between else ""
+    return f"{wanted} at once of up to {exact(longest)} tokens each{between}{full}"
 
 
 def ranks_of(plan: Plan) -> int:

@@ -136,6 +136,16 @@ def test_a_number_of_requests_without_a_context_is_answered_with_the_longest() -
     capacity = dataclasses.replace(plan.capacity, context_at_concurrency=5_644)
     plan = dataclasses.replace(plan, capacity=capacity)
     assert "RESULT       64 requests at once of up to 5,644 tokens each\n" in table.render(size.report(plan))
+    assert BUDGET.low is not None
+    assert BUDGET.high is not None
+    low = dataclasses.replace(BUDGET.low, context_at_concurrency=5_400)
+    high = dataclasses.replace(BUDGET.high, context_at_concurrency=5_700)
+    plan = dataclasses.replace(plan, budget=dataclasses.replace(BUDGET, low=low, high=high))
+    assert "of up to 5,644 tokens each (5,400 to 5,700)\n" in table.render(size.report(plan))
+    none = dataclasses.replace(capacity, context_at_concurrency=0, max_running_requests=32)
+    plan = dataclasses.replace(plan, capacity=none)
+    told = "64 requests at once fit at no context; max_running_requests is 32\n"
+    assert told in table.render(size.report(plan))
 
 
 def test_common_gpus_are_one_row_each_and_those_too_small_are_named() -> None:
