@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kvplan.architecture import Architecture
 from kvplan.deployment import Deployment
-from kvplan.errors import DoesNotFitError, Problem, RefusedError
+from kvplan.errors import DoesNotFitError, Problem, RefusedError, bad_option
 from kvplan.frozen import dataclass
 from kvplan.memory import Bound, Budget, Range, exactly
 from kvplan.records import Capacity, Plan
@@ -54,7 +54,18 @@ def estimate(settings: Settings) -> Estimate:
     after = Range(low=before.low - used.high, value=before.value - used.value, high=before.high - used.low)
     if asked.free_gib is not None:
         after = exactly(int(asked.free_gib * GIB))
+        if after.value > before.high:
+            what = f"{asked.free_gib!r} GiB are more than the {format_gib(before.high)} before loading"
+            raise bad_option("free_gib", what)
+        weights = replace(weights, on_gpu=_between(before, after.value), by_kind=())
+        if asked.weights is None or isinstance(asked.weights, str):
+            weights = replace(weights, total=None, source=GIVEN)
     return Estimate(free_before=before, weights=weights, free_after=after, overhead=overhead)
+
+
+def _between(before: Range, after: int) -> Range:
+    """What loading took, by free memory before and after it."""
+    return Range(low=before.low - after, value=before.value - after, high=before.high - after)
 
 
 def estimated(settings: Settings, plan: Planner) -> Plan:
@@ -66,12 +77,12 @@ def estimated(settings: Settings, plan: Planner) -> Plan:
     made = _planned(settings, lines.free_before.value, lines.free_after.value, lines.weights, plan)
     budget = _lines(settings, lines, made.capacity)
     if not lines.is_exact:
-        weights = lines.weights.on_gpu
-        ends = (
-            (lines.free_before.low, lines.free_after.low, weights.high),
-            (lines.free_before.high, lines.free_after.high, weights.low),
-        )
-        low, high = (_bound(settings, *end, lines.weights, plan) for end in ends)
+        before, after, used = lines.free_before, lines.free_after, lines.weights.on_gpu
+        least, most = (used.low, used.high) if after.is_exact else (used.high, used.low)
+        ends = ((before.low, after.low, least), (before.high, after.high, most))
+        bounds = (_bound(settings, *end, lines.weights, plan) for end in ends)
+        # More that is free before loading means more that is kept free, where free_after is given.
+        low, high = sorted(bounds, key=lambda bound: bound.available_bytes)
         budget = replace(budget, low=low, high=high)
     assumed = (*made.assumed, *weight_assumptions(settings.model.architecture, lines.weights.source))
     return replace(made, deployment=settings.deployment, budget=budget, assumed=assumed)
@@ -124,7 +135,7 @@ def _lines(settings: Settings, lines: Estimate, capacity: Capacity) -> Budget:
         "free_before_bytes": before,
         "weights_bytes": weights.on_gpu,
         "free_after_bytes": after,
-        "available_bytes": after,
+        "available_bytes": before if after.is_exact else after,
     }
     return Budget(
         gpu=settings.gpu.name,

@@ -17,7 +17,7 @@ from kvplan.records import Plan
 from kvplan.search import attempt, layouts, requests, varied
 from kvplan.units import format_gib
 
-# Largest share that --mem-fraction-static is raised to: above it nothing is left for activations.
+# Shares that --mem-fraction-static is raised to: above the most nothing is left for activations.
 _LEAST_STATIC, _MOST_STATIC = 80, 95
 _MOST_TP = 64
 # Ratios between two pools, requests at once: steps that are tried, from the least change on.
@@ -112,8 +112,9 @@ def _smaller_kv(model: Architecture, asked: Deployment) -> Iterator[Change]:
 def _larger_fraction(model: Architecture, asked: Deployment) -> Iterator[Change]:
     if asked.available_bytes is not None:
         return
-    least = int((asked.mem_fraction_static or 0) * 100) + 1
-    for percent in range(max(_LEAST_STATIC, least), _MOST_STATIC + 1):
+    given = asked.mem_fraction_static
+    least = _LEAST_STATIC if given is None else int(given * 100) + 1
+    for percent in range(least, _MOST_STATIC + 1):
         changed = varied(asked, mem_fraction_static=percent / 100)
         if changed is not None:
             yield Change(

@@ -70,6 +70,40 @@ def test_estimated_lines_are_named_and_carry_both_ends_into_tokens() -> None:
     assert found.high.max_total_num_tokens == 896_706
 
 
+def test_free_memory_after_loading_says_what_the_weights_took() -> None:
+    made = planned(free_gib=120.0, weights="auto")
+    found = budget(made)
+    assert (found.free_after_bytes, found.weights_source) == (120 * GIB, "given")
+    assert found.weights_bytes == 149_144_207_360 - 120 * GIB
+    assert found.estimated == ("free_before_bytes", "weights_bytes", "available_bytes")
+    assert found.low is not None
+    assert found.high is not None
+    # The more was free before, the more is kept free: 120 GiB less a tenth of 149,681,078,272 at the low end.
+    assert found.low.free_before_bytes == 149_681_078_272
+    assert found.low.weights_bytes == 149_681_078_272 - 120 * GIB
+    assert found.low.max_total_num_tokens <= (made.capacity.max_total_num_tokens or 0)
+    assert found.high.max_total_num_tokens >= (made.capacity.max_total_num_tokens or 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {"pre_model_load_gib": 78.0, "free_gib": 90.0},
+            "--free-gib: 90.0 GiB are more than the 78.0 GiB before loading",
+        ),
+        (
+            {"free_gib": 150.0, "weights": "auto"},
+            "--free-gib: 150.0 GiB are more than the 139.40 GiB before loading",
+        ),
+    ],
+)
+def test_loading_frees_no_memory(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        planned(**options)
+    assert words in str(caught.value)
+
+
 def test_given_memory_and_weights_are_exact_and_have_no_ends() -> None:
     found = budget(planned(pre_model_load_gib=138.5, weights_per_gpu=16 * GIB))
     assert (found.low, found.high, found.estimated) == (None, None, ())

@@ -70,6 +70,8 @@ def test_names_are_found_as_people_and_nvidia_smi_write_them(text: str, name: st
         ("h200", ("h200", None)),
         ("h200x8", ("h200", 8)),
         ("H100-NVL x2", ("H100-NVL", 2)),
+        ("8xh200", ("h200", 8)),
+        ("8 x RTX 4090", ("RTX 4090", 8)),
         ("mi300x", ("mi300x", None)),
         ("mi300xx4", ("mi300x", 4)),
         ("h200x0", ("h200x0", None)),

@@ -101,9 +101,11 @@ def _weights(budget: Budget) -> str:
     if budget.weights_source == GIVEN and "weights_bytes" not in budget.estimated:
         return "given per GPU"
     told = weights_told(budget.weights_source or "", budget.weights_bytes_total)
+    if "free_after_bytes" not in budget.estimated:
+        told = "free before less free after"
     if budget.low is None or budget.high is None:
         return told
-    least, most = budget.high.weights_bytes, budget.low.weights_bytes
+    least, most = sorted((budget.low.weights_bytes, budget.high.weights_bytes))
     return joined([f"{least / GIB:.2f} to {format_gib(most)}", told])
 
 

@@ -16,6 +16,7 @@ TOO_LITTLE = (
     "llama-3.1-70b --gpu h100 --tp 2 --ctx 100k --concurrency 8",
     "llama-3.1-8b --gpu l4 --ctx 128k",
     "llama-3.1-8b --free-before 78 --free-after 13 --mem-fraction-static 0.8",
+    "llama-3.1-8b --gpu h200 --mem-fraction-static 0.1",
     "gpt-oss-120b --available-bytes 5MB",
     "gpt-oss-120b --gpu h100 --mem-fraction-static 0.776 --weights-per-gpu 60.68GiB",
     "deepseek-v4-flash --available-bytes 1GiB",
