@@ -155,6 +155,8 @@ UNMODELLED_VARIABLES: dict[str, Unmodelled] = {
     **_all("state slots per request", "SGLANG_OPT_MAMBA_SKIP_DECODE_LOCK", neutral="0 false"),
     **_all("size of the sliding pool under a request cap", "SGLANG_SWA_EVICTION_INTERVAL", neutral="128"),
     **_all("rows of DeepSeek-V4", "SGLANG_DSV4_KV_LAYOUT", neutral="v4"),
+    **_all("rows of DeepSeek-V4", "SGLANG_DSV4_COMPRESSED_KV_LAYOUT", neutral="auto"),
+    **_all("rows of DeepSeek-V4", "SGLANG_OPT_SM120_DIRECT_SWA_KV", neutral="0 false"),
     **_all("states of DeepSeek-V4", "SGLANG_DSV4_COMPRESS_STATE_DTYPE", neutral="float32"),
     **_all(
         "states of DeepSeek-V4",
@@ -163,6 +165,8 @@ UNMODELLED_VARIABLES: dict[str, Unmodelled] = {
     ),
     **_all("rows of DeepSeek-V4", "SGLANG_DSV4_UNIFIED_KV_FP8", neutral="0 false"),
     **_all("index cache of MiniMax-M3", "SGLANG_OPT_MINIMAX_M3_FP8_INDEX_CACHE", neutral="1 true"),
+    **_all("KV dtype and index cache of MiniMax-M3", "SGLANG_DISABLE_M3_FP8_ATTN_GEMM", neutral="0 false"),
+    **_all("its buffers take GPU memory", "SGLANG_SYMM_MEM_PREALLOC_GB_SIZE", touches="weights", neutral="0"),
     **_all(
         "the multimodal reserve",
         "SGLANG_VLM_CACHE_SIZE_MB SGLANG_MM_FEATURE_CACHE_MB",
