@@ -9,6 +9,7 @@ from kvplan.architecture import Architecture
 from kvplan.deployment import Deployment
 from kvplan.errors import DoesNotFitError, Problem, RefusedError, bad_option
 from kvplan.frozen import dataclass
+from kvplan.hardware import Gpu
 from kvplan.memory import Bound, Budget, Range, exactly
 from kvplan.records import Capacity, Plan
 from kvplan.sglang.settings import Settings
@@ -19,6 +20,11 @@ from kvplan.weights.choice import ESTIMATE, GIVEN, Weights, weights_of
 # and NCCL's buffers. Boot logs show 1.1 GiB (RTX 3090, TP 2), 1.2 (H100), 1.5 (B200) and 1.6 (RTX PRO
 # 6000, TP 8) between memory.total and "avail mem" before loading.
 OVERHEAD = Range(low=1 * GIB, value=3 * GIB // 2, high=2 * GIB)
+# Where the CPU shares the memory its system and other programs are in it: GB10s start with 111.3 to 111.7
+# GiB free of 119.7, one of them with 105.5.
+UNIFIED_OVERHEAD = Range(low=8 * GIB, value=9 * GIB, high=15 * GIB)
+# ROCm's libraries take more: 4.4 GiB of an MI355X at TP 8.
+ROCM_OVERHEAD = Range(low=2 * GIB, value=4 * GIB, high=5 * GIB)
 
 Planner = Callable[[Architecture, Deployment], Plan]
 
@@ -44,11 +50,10 @@ def estimate(settings: Settings) -> Estimate:
     Raises InputError where the size of the weights is not known.
     """
     asked = settings.deployment
+    memory, taken = settings.gpu.memory_bytes, overhead_of(settings.gpu)
+    before = Range(low=memory - taken.high, value=memory - taken.value, high=memory - taken.low)
     if asked.pre_model_load_gib is not None:
-        before, overhead = exactly(int(asked.pre_model_load_gib * GIB)), None
-    else:
-        memory, overhead = settings.gpu.memory_bytes, OVERHEAD.value
-        before = Range(low=memory - OVERHEAD.high, value=memory - OVERHEAD.value, high=memory - OVERHEAD.low)
+        before = exactly(int(asked.pre_model_load_gib * GIB))
     weights = weights_of(settings)
     used = weights.on_gpu
     after = Range(low=before.low - used.high, value=before.value - used.value, high=before.high - used.low)
@@ -60,7 +65,15 @@ def estimate(settings: Settings) -> Estimate:
         weights = replace(weights, on_gpu=_between(before, after.value), by_kind=())
         if asked.weights is None or isinstance(asked.weights, str):
             weights = replace(weights, total=None, source=GIVEN)
+    overhead = taken.value if asked.pre_model_load_gib is None else None
     return Estimate(free_before=before, weights=weights, free_after=after, overhead=overhead)
+
+
+def overhead_of(gpu: Gpu) -> Range:
+    """What is gone of a GPU's memory before weights are loaded, in bytes."""
+    if gpu.unified:
+        return UNIFIED_OVERHEAD
+    return ROCM_OVERHEAD if gpu.is_rocm else OVERHEAD
 
 
 def _between(before: Range, after: int) -> Range:

@@ -86,6 +86,26 @@ def test_free_memory_after_loading_says_what_the_weights_took() -> None:
 
 
 @pytest.mark.parametrize(
+    ("gpu", "least", "most"),
+    [
+        # Published starts: 78.48 GiB free on an H100 of 79.65, 177.57 on a B200 of 179.06, 93.99 on an
+        # RTX PRO 6000 of 95.59; 111.34, 111.53 and 105.46 on GB10s of 119.70; 283.56 on an MI355X of 287.98.
+        ("h100", 78.48, 78.48),
+        ("b200", 177.57, 177.57),
+        ("rtx6000pro", 93.99, 93.99),
+        ("gb10", 105.46, 111.53),
+        ("mi355x", 283.56, 283.56),
+    ],
+)
+def test_what_real_starts_found_free_is_within_the_estimate(gpu: str, least: float, most: float) -> None:
+    found = budget(planned(gpu=gpu, weights="metadata"))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low.free_before_bytes <= least * GIB
+    assert most * GIB <= found.high.free_before_bytes
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         (

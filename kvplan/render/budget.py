@@ -33,7 +33,7 @@ def lines(budget: Budget) -> tuple[Grid, ...]:
     fraction = budget.mem_fraction_static or 0.0
     rows = (
         (f"memory of one {budget.gpu.upper()}", budget.memory_bytes, ""),
-        ("- driver, context", budget.overhead_bytes, "estimate: 1.00 to 2.00 GiB"),
+        ("- driver, context", budget.overhead_bytes, _overhead(budget)),
         ("free before load", budget.free_before_bytes, _told(budget, "free_before_bytes")),
         ("- weights", budget.weights_bytes, _weights(budget)),
         ("free after load", budget.free_after_bytes, _told(budget, "free_after_bytes")),
@@ -91,6 +91,14 @@ def token_range(low: int, high: int) -> str:
 def between(low: str, high: str) -> str:
     """Both ends, or the one figure that they are."""
     return low if low == high else f"{low} to {high}"
+
+
+def _overhead(budget: Budget) -> str:
+    if budget.memory_bytes is None or budget.low is None or budget.high is None:
+        return "estimate"
+    free = sorted((budget.low.free_before_bytes, budget.high.free_before_bytes))
+    least, most = budget.memory_bytes - free[1], budget.memory_bytes - free[0]
+    return f"estimate: {least / GIB:.2f} to {format_gib(most)}"
 
 
 def _told(budget: Budget, name: str) -> str:

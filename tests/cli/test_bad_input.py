@@ -261,3 +261,12 @@ def test_a_cap_on_tokens_below_one_page_is_no_matter_of_memory() -> None:
         "SGLang would stop: --max-total-tokens 10 is less than one page of 64 tokens "
         "(at least --max-total-tokens 64)",
     )
+
+
+def test_a_cap_on_tokens_that_leaves_no_window_names_the_cap() -> None:
+    refused(
+        size("gpt-oss-120b", "--available-bytes", "10GiB", "--max-total-tokens", "100"),
+        3,
+        "SGLang would stop: the sliding-window pool of 80 tokens can't hold one request: it needs more than "
+        "the window of 127 and a page of 1 (a larger --max-total-tokens or --swa-full-tokens-ratio)",
+    )
