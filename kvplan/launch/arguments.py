@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 from kvplan.errors import Problem, option_flag
+from kvplan.frozen import dataclass
 from kvplan.launch.ignored import IGNORED
 from kvplan.launch.modelled import ALIASES, ATTENTION_DP_FLAG, MODEL_FLAG, MODELLED, REVISION_FLAG
 from kvplan.launch.unmodelled import UNMODELLED

@@ -85,7 +85,7 @@ def _starts(text: str, shown: str, known: _Variables) -> Iterator[Command]:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Variables:
     """What the text sets so far; `defaults`: by variable, the `${NAME:-default}` that its value is of."""
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable
 
 from kvplan.frozen import dataclass
-
 from kvplan.units import parse_tokens
 
 MODEL_FLAG = "--model-path"
