@@ -170,7 +170,13 @@ class SwaLink:
         cell = split.full_bytes * (split.full_layers + split.draft_layers)
         full = floor_to_page(int((kv_bytes - fixed) // cell), settings.page)
         if full <= 0:
-            raise nothing_fits(kv_bytes, fixed + cell * settings.page, settings.page)
+            needed = cell * settings.page
+            what = (
+                f"not enough memory: {kv_bytes:,} bytes per GPU for KV; {swa:,} sliding tokens for the "
+                f"requests that may run take {fixed:,}, one page of {settings.page} full tokens {needed:,}"
+            )
+            hint = "a smaller --max-running-requests, a larger --mem-fraction-static or a higher --tp"
+            raise too_little(what, fixed + needed - kv_bytes, hint)
         return Sizes(max_total=full, full=full, swa=swa)
 
 

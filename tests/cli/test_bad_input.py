@@ -270,3 +270,14 @@ def test_a_cap_on_tokens_that_leaves_no_window_names_the_cap() -> None:
         "SGLang would stop: the sliding-window pool of 80 tokens can't hold one request: it needs more than "
         "the window of 127 and a page of 1 (a larger --max-total-tokens or --swa-full-tokens-ratio)",
     )
+
+
+def test_windows_of_the_requests_that_may_run_are_told_from_the_page() -> None:
+    """64 x (127 + 128 + 1 + 1) + 2 x 8,192 + 1 = 32,833 tokens of 18 x 2,048 B, and one full token as large."""
+    options = "--available-bytes 300MB --max-running-requests 64 --disable-radix-cache"
+    result = size("gpt-oss-120b", *options.split())
+    assert result.exit_code == 3
+    assert (
+        "32,833 sliding tokens for the requests that may run take 1,210,355,712, one page of 1 full tokens "
+        "36,864; 910,392,576 bytes are missing"
+    ) in result.stderr
