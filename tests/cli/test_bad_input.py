@@ -273,7 +273,7 @@ def test_a_cap_on_tokens_that_leaves_no_window_names_the_cap() -> None:
 
 
 def test_windows_of_the_requests_that_may_run_are_told_from_the_page() -> None:
-    """64 x (127 + 128 + 1 + 1) + 2 x 8,192 + 1 = 32,833 tokens of 18 x 2,048 B, and one full token as large."""
+    """64 x (127 + 128 + 1 + 1) + 2 x 8,192 + 1 = 32,833 tokens of 18 x 2,048 B; a full one is as large."""
     options = "--available-bytes 300MB --max-running-requests 64 --disable-radix-cache"
     result = size("gpt-oss-120b", *options.split())
     assert result.exit_code == 3
