@@ -48,47 +48,63 @@ class _Start:
         return any(draft.pools or draft.sizing or draft.totals for draft in self.ranks.values())
 
 
+@dataclass(slots=True)
+class _Log:
+    """The start that goes on, the last one that counts, how many there were, how many came after that one."""
+
+    current: _Start = field(default_factory=_Start)
+    last: _Start | None = None
+    starts: int = 0
+    later: int = 0
+
+    def begin(self, arguments: dict[str, Scalar]) -> None:
+        """A new start; one that made pools is not given up for one that did not."""
+        if self.current.ranks:
+            self.starts += 1
+            hides = self.last is not None and self.last.is_sized and not self.current.is_sized
+            self.later = self.later + 1 if hides else 0
+            self.last = self.last if hides else self.current
+        self.current = _Start(server_args=arguments)
+
+
 def read_log(lines: Iterable[str]) -> BootLog:
     """The last start of a log that made pools, or the last of all where none did.
 
     Lines that say nothing about memory are passed over.
     """
-    starts = [_Start()]
+    log = _Log()
     for text in lines:
         if not any(beginning in text for beginning in patterns.BEGINNINGS):
             continue
         line = read_line(text)
         if patterns.SERVER_ARGS.match(line.message):
-            _begin(starts, read_server_args(line.message.partition("=")[2]))
-        elif starts[-1].is_done and patterns.LOAD_BEGIN.match(line.message):
-            starts.append(_Start())
-        start = starts[-1]
+            arguments = read_server_args(line.message.partition("=")[2])
+            if not _is_another_node(log.current, arguments):
+                log.begin(arguments)
+        elif log.current.is_done and patterns.LOAD_BEGIN.match(line.message):
+            log.begin({})
+        start = log.current
         start.newer = start.newer or patterns.NEWER.search(line.message) is not None
         _note(start.ranks, line.rank, line.message)
-    started = [start for start in starts if start.ranks]
-    sized = [start for start in started if start.is_sized]
-    last = (sized or started or starts)[-1]
+    ended = log.current
+    log.begin({})
+    last = log.last or ended
     return BootLog(
         ranks=tuple(_rank(name, draft) for name, draft in sorted(last.ranks.items())),
         server_args=last.server_args,
         newer=last.newer,
-        starts=max(len(started), 1),
-        later_starts=len(started) - 1 - started.index(last) if started else 0,
+        starts=max(log.starts, 1),
+        later_starts=log.later,
     )
 
 
-def _begin(starts: list[_Start], arguments: dict[str, Scalar]) -> None:
-    """A new start, or another node of the one that goes on."""
-    before = starts[-1]
-    differing = {
-        name
-        for name in {*before.server_args, *arguments}
-        if before.server_args.get(name) != arguments.get(name)
-    }
-    if not before.ranks or (not before.is_done and "node_rank" in differing and differing <= _OF_A_NODE):
-        before.server_args = arguments
-    else:
-        starts.append(_Start(server_args=arguments))
+def _is_another_node(start: _Start, arguments: dict[str, Scalar]) -> bool:
+    """Whether the arguments are those of one more machine of the server that is starting."""
+    if start.is_done or not start.ranks:
+        return False
+    named = {*start.server_args, *arguments}
+    differing = {name for name in named if start.server_args.get(name) != arguments.get(name)}
+    return "node_rank" in differing and differing <= _OF_A_NODE
 
 
 def _note(ranks: dict[str, _Draft], name: str, message: str) -> None:

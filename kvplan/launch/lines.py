@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 import shlex
@@ -60,11 +61,16 @@ def commands(text: str, shown: str) -> list[Command]:
 
 def _starts(text: str, shown: str, known: _Variables) -> Iterator[Command]:
     for number, segment in enumerate(_segments(text, shown)):
+        known.left -= known.growth(segment)
+        if known.left < 0:
+            raise _error(shown, f"its variables grow it by more than {MAX_CHARACTERS:,} characters")
         words, defaults = known.expanded(segment)
         start, script = _arguments_from(words), _script_in(words)
         if start is None and script is not None:
             front = words[:script]
-            inner = _Variables(values={**known.values, **_assignments(front)}, defaults=known.defaults)
+            inner = _Variables(
+                values={**known.values, **_assignments(front)}, defaults=known.defaults, left=known.left
+            )
             for one in _starts(words[script], shown, inner):
                 yield replace(one, version=one.version or _version(front))
             continue
@@ -85,17 +91,26 @@ def _starts(text: str, shown: str, known: _Variables) -> Iterator[Command]:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True)
 class _Variables:
-    """What the text sets so far; `defaults`: by variable, the `${NAME:-default}` that its value is of."""
+    """What the text sets so far; `defaults`: by variable, the `${NAME:-default}` that its value is of.
+
+    `left`: characters by which they may still lengthen the text: one may hold another ten times, and so on.
+    """
 
     values: dict[str, str] = field(default_factory=dict)
     defaults: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    left: int = MAX_CHARACTERS
 
     def set(self, values: Mapping[str, str], defaults: tuple[str, ...]) -> None:
         """Assignments of one command, and the defaults in it."""
         self.values.update(values)
         self.defaults.update(dict.fromkeys(values, defaults))
+
+    def growth(self, words: Sequence[str]) -> int:
+        """Characters that variables put into the words."""
+        found = (match for word in words if "$" in word for match in _VARIABLE.finditer(word))
+        return sum(len(self.values.get(match[1] or match[3], "")) for match in found)
 
     def expanded(self, words: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
         """The words with the variables that the text sets, others as they are written; defaults in them."""

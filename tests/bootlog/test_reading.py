@@ -126,6 +126,11 @@ def test_the_nodes_of_one_server_are_one_start() -> None:
         assert (log.starts, log.free_before_gib, log.free_after_gib) == (1, 70.0, 30.0)
 
 
+def test_arguments_alone_are_read_as_well() -> None:
+    log = read(samples.V0_4.splitlines()[0])
+    assert (log.ranks, log.starts, log.server_args["tp_size"]) == ((), 1, 1)
+
+
 def test_arguments_are_said_twice_before_anything_happens() -> None:
     lines = samples.V0_4.splitlines()
     assert read("\n".join([lines[0], *lines])) == read(samples.V0_4)

@@ -77,3 +77,9 @@ def test_a_script_within_a_command_has_its_variables_and_its_image() -> None:
 def test_a_text_that_is_no_script_is_refused_by_its_size() -> None:
     with pytest.raises(InputError, match="far more than a launch script"):
         commands("x" * (MAX_CHARACTERS + 1), "f")
+
+
+def test_variables_that_hold_each_other_many_times_are_refused() -> None:
+    doubled = "".join(f"V{number}=$V{number - 1}$V{number - 1}\n" for number in range(1, 40))
+    with pytest.raises(InputError, match="its variables grow it by more than 65,536 characters"):
+        commands(f"V0=xxxxxxxx\n{doubled}sglang serve $V39", "f")
