@@ -36,11 +36,13 @@ class Quantization:
     """How the checkpoint is quantised, as far as the KV cache is concerned.
 
     `kv_cache_algo`: the format that the checkpoint declares for K and V (FP8, NVFP4 ...), None if none.
+    `bare_kv_algo`: that format stands as a key of its own beside the weights' one in config.json.
     `mixed`: its layers are quantised in different ways.
     """
 
     method: str
     kv_cache_algo: str | None = None
+    bare_kv_algo: bool = False
     mixed: bool = False
 
 

@@ -124,7 +124,7 @@ class Reading:
 
     def head_dim(self) -> int:
         """The declared head size, else hidden size over heads, which must divide."""
-        declared = self.optional("head_dim", "kv_channels", "attention_head_dim", least=0)
+        declared = self.optional("head_dim", "attention_head_dim", least=0)
         if declared:
             return declared
         hidden, heads = self.hidden, self.heads

@@ -37,7 +37,9 @@ def attention_backends(
     model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules, states: StateCache
 ) -> tuple[str, str]:
     """(prefill, decode) backend: the user's, else the model's own default, else one by design."""
-    if deployment.kv_cache_dtype == "nvfp4" and not model.dsv4:
+    if model.dsv4:
+        return "dsv4", "dsv4"  # whatever --attention-backend says
+    if deployment.kv_cache_dtype == "nvfp4":
         return _nvfp4_prefill(model, deployment, gpu, rules), "trtllm_mha"
     chosen = deployment.attention_backend or _default(model, deployment, gpu, rules, states)
     if chosen == "fa3" and deployment.kv_cache_dtype == "fp8_e5m2":
@@ -90,8 +92,6 @@ def _nemotron(deployment: Deployment, gpu: Gpu) -> str | None:
 
 
 def _default(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules, states: StateCache) -> str:
-    if model.dsv4:
-        return "dsv4"
     if model.dsa and deployment.attention_backend is None:
         return "dsa"
     preferred = _preferred(model, deployment, gpu, rules)
@@ -124,7 +124,9 @@ def _by_design(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rule
         return "flashinfer"
     if model.mla:
         return "fa3" if gpu.is_hopper else "flashinfer" if gpu.is_sm100 else "triton"
-    single_path = (deployment.speculative_eagle_topk or 1) <= 1
+    # utils/common.py, is_no_spec_infer_or_topk_one.
+    topk = deployment.speculative_eagle_topk
+    single_path = topk is None or (topk == 1 and deployment.page_size in (None, 1))
     if gpu.is_hopper and single_path:
         return "fa3"
     drafts_known = deployment.speculative_algorithm is None or deployment.speculative_eagle_topk is not None

@@ -119,11 +119,10 @@ def refuse_windows(model: EngineModel) -> None:
         )
 
 
-def refuse_context(model: EngineModel, deployment: Deployment) -> None:
-    """A longer context than the config allows (configs/model_config.py, _derive_context_length)."""
-    longest = model.architecture.context_length
+def refuse_context(deployment: Deployment, longest: int) -> None:
+    """A longer context than the model has (configs/model_config.py, _derive_context_length)."""
     asked = deployment.context_length
-    if longest is not None and asked is not None and asked > longest:
+    if asked is not None and asked > longest:
         raise refused(
             f"--context-length {asked} is above the model's {longest}",
             f"--context-length {longest}, or SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1 for the server",

@@ -76,6 +76,7 @@ class Rules:
     one_head_dim: frozenset[str]
     sized_after_capture: frozenset[str]
     mixed_keeps_kv_algo: bool
+    reads_bare_kv_algo: bool
     rope_dim_is_head_dim: frozenset[str]
     hisparse_in_dsa_cell: bool
     llama2_graph_cap: bool
@@ -84,6 +85,7 @@ class Rules:
     host_pool_above_device: bool
     host_v_as_wide_as_k: bool
     host_v4_page_first: bool
+    dsv4_drafts: tuple[str, ...]
     backends: Mapping[str, BackendDefault]
     alias: Mapping[str, str] = field(default_factory=dict)
 
@@ -140,6 +142,8 @@ V0_5_12 = Rules(
     sized_after_capture=frozenset(),
     # ModelOptMixedPrecisionConfig does not pass kv_cache_quant_algo on.
     mixed_keeps_kv_algo=False,
+    # modelopt_quant.py of that time reads kv_cache_scheme alone.
+    reads_bare_kv_algo=False,
     # transformers' GlmMoeDsaConfig of that time maps head_dim to qk_rope_head_dim (attribute_map).
     rope_dim_is_head_dim=frozenset({"GlmMoeDsaForCausalLM"}),
     hisparse_in_dsa_cell=False,
@@ -151,6 +155,7 @@ V0_5_12 = Rules(
     host_pool_above_device=True,
     host_v_as_wide_as_k=True,
     host_v4_page_first=False,
+    dsv4_drafts=("EAGLE",),
     backends=BACKENDS_0_5_12,
     alias={
         "Olmo3ForCausalLM": "Olmo2ForCausalLM",
@@ -209,6 +214,7 @@ V0_5_23 = Rules(
     # arg_groups/muse_spark_hook.py turns post-capture sizing on.
     sized_after_capture=frozenset({"MuseSparkForConditionalGeneration"}),
     mixed_keeps_kv_algo=True,
+    reads_bare_kv_algo=True,
     rope_dim_is_head_dim=frozenset(),
     hisparse_in_dsa_cell=True,
     llama2_graph_cap=True,
@@ -218,6 +224,7 @@ V0_5_23 = Rules(
     host_pool_above_device=False,
     host_v_as_wide_as_k=False,
     host_v4_page_first=True,
+    dsv4_drafts=("EAGLE", "NEXTN"),
     backends=BACKENDS_0_5_23,
     alias={
         "Olmo3ForCausalLM": "Olmo2ForCausalLM",

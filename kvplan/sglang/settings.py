@@ -9,7 +9,14 @@ from kvplan.dtypes import KvFormat
 from kvplan.hardware import Gpu, gpu_by_name
 from kvplan.layers import Storage
 from kvplan.sglang import backend as backends
-from kvplan.sglang import backend_limits, kv_dtype, parallel_limits, refusals, speculation
+from kvplan.sglang import (
+    backend_limits,
+    kv_dtype,
+    parallel_limits,
+    refusals,
+    speculation,
+    speculation_limits,
+)
 from kvplan.sglang.families import PURE_STATE, SELF_DRAFTING
 from kvplan.sglang.memory_fraction import MemorySettings, memory_settings
 from kvplan.sglang.model import EngineModel
@@ -110,7 +117,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
     refusals.refuse_parallelism(model, deployment, rules)
     refusals.refuse_windows(model)
     refusals.refuse_mixed_heads(model, rules)
-    refusals.refuse_context(model, deployment)
+    refusals.refuse_context(deployment, model.architecture.context_length or UNNAMED_CONTEXT)
     parallel_limits.refuse_parallel(model, deployment, rules)
     refusals.refuse_hisparse(model, deployment, rules)
     refusals.refuse_rocm(model, gpu)
@@ -123,6 +130,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
     backend_limits.refuse_unnamed_backend(model, deployment, rules)
     page = backends.page_size(model, deployment, backend, gpu, rules, states)
     ratio, given = _swa_ratio(model, deployment, rules)
+    speculation_limits.refuse_speculation(model, deployment, states, backend, rules)
     deployment = speculation.resolved(model, deployment)
     speculation.refuse_tree(deployment, (prefill, backend), page, rules.version)
     drafts = deployment.speculative_algorithm in speculation.DRAFT_HEAD
