@@ -98,8 +98,9 @@ def _default(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules,
     if preferred is not None:
         return preferred
     general = _by_design(model, deployment, gpu, rules)
-    if gpu.is_sm100 and model.name in PAGED_STATE_HYBRIDS and not _state_allows_pages(deployment, states):
-        return "triton"
+    if gpu.is_sm100 and model.name in PAGED_STATE_HYBRIDS:
+        paged = general == "trtllm_mha" and _state_allows_pages(deployment, states)
+        return general if paged else "triton"
     return general
 
 
