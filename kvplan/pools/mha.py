@@ -87,7 +87,10 @@ def heads_on_gpu(settings: Settings, total: int) -> int:
 
 
 def _fp4_term(settings: Settings, heads: int, head_dim: int, v_head_dim: int, layers: int) -> Term:
-    values = heads * (head_dim // 2) * layers * 2
+    if settings.rules.fp4_counts_v_width:
+        values = heads * (head_dim + v_head_dim) * layers // 2
+    else:
+        values = heads * (head_dim // 2) * layers * 2
     scales = heads * head_dim // FP4_BLOCK * layers * 2
     formula = f"2 x {heads} KV heads x {layers} layers x {head_dim} x (1/2 + 1/{FP4_BLOCK} scales)"
     workspace = 0

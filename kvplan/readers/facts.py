@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from kvplan.layers import (
     SharedAttention,
     SlidingAttention,
 )
-from kvplan.readers.reading import Reading
+from kvplan.readers.reading import Reading, is_flat_llava
 
 # In the order in which SGLang looks for them (utils/hf_transformers/common.py, CONTEXT_LENGTH_KEYS);
 # n_positions and n_ctx are what transformers maps to max_position_embeddings.
@@ -40,6 +41,20 @@ _UNTYPED_VISION = frozenset({"minimax_m3_vl"})
 # RoPE kinds for which transformers takes the config's own length as the original one where none is named,
 # so that the length is not stretched (modeling_rope_utils.py, standardize_rope_params).
 _ROPE_FROM_LENGTH = frozenset({"llama3", "longrope", "yarn"})
+# Names that transformers allows in layer_types since it is newer than 5.6 (configuration_utils.py).
+_YOUNG_LAYER_TYPES = frozenset(
+    """
+    compressed_sparse_attention deepseek_sparse_attention heavily_compressed_attention hybrid_sliding
+    indexed_attention minimax_m3_sparse window_attention
+    """.split()
+)
+# Text models that SGLang's InternVLChatConfig has a class for (configs/internvl.py).
+_INTERNVL_TEXTS = frozenset(
+    """
+    GptOssForCausalLM InternLM2ForCausalLM LlamaForCausalLM Qwen2ForCausalLM Qwen3ForCausalLM
+    Qwen3MoeForCausalLM
+    """.split()
+)
 # Text types whose RoPE parameters stand per layer type, where SGLang's look-up of a factor finds none
 # (transformers, configuration_*.py).
 _ROPE_BY_LAYER_TYPE = frozenset(
@@ -79,8 +94,16 @@ def _context_keys(reading: Reading) -> tuple[str, ...]:
 
 
 def dtype(reading: Reading) -> str | None:
-    """The published dtype as torch names it, looked for in the text part and then in the whole file."""
-    for config in reversed(reading.parts):
+    """The published dtype as torch names it, looked for in the text part and then in the whole file.
+
+    Source: SGLang, utils/hf_transformers/common.py, get_hf_text_config: what stands in thinker_config
+    counts for the text inside it, and LLaVA's own classes always run in float16.
+    """
+    if is_flat_llava(reading.architecture):
+        return "float16"
+    inside_thinker = reading.outer.mapping("thinker_config") is not None
+    parts = reading.parts[:2] if inside_thinker else reading.parts
+    for config in reversed(parts):
         for key in ("dtype", "torch_dtype"):
             name = config.text(key)
             if name is not None and name != "auto":
@@ -127,9 +150,9 @@ def quantization(reading: Reading, beside: Mapping[str, Any] | None) -> Quantiza
         return None
     method = config.text("quant_method")
     if (method or "modelopt").startswith("modelopt"):
-        mixed = config.get("quant_algo") == _MIXED
-        algo, flat = _modelopt_algo(config)
-        return Quantization(method="modelopt", kv_cache_algo=algo, bare_kv_algo=flat, mixed=mixed)
+        weights = config.text("quant_algo")
+        algo, bare = _modelopt_algo(config)
+        return _modelopt(weights, algo, bare=bare)
     if method == "compressed-tensors":
         return Quantization(method=method, kv_cache_algo="FP8" if _fp8_scheme(config) else None)
     return Quantization(method=method or "", kv_cache_algo=_kv_algo(config))
@@ -145,9 +168,20 @@ def _quantization_config(reading: Reading) -> Config | None:
 
 def _quantization_beside(beside: Mapping[str, Any]) -> Quantization:
     inner = beside.get("quantization", beside)
-    algo = inner.get("kv_cache_quant_algo") if isinstance(inner, Mapping) else None
-    mixed = isinstance(inner, Mapping) and inner.get("quant_algo") == _MIXED
-    return Quantization(method="modelopt", kv_cache_algo=algo if isinstance(algo, str) else None, mixed=mixed)
+    found = inner if isinstance(inner, Mapping) else {}
+    weights, algo = (found.get(key) for key in ("quant_algo", "kv_cache_quant_algo"))
+    texts = (name if isinstance(name, str) else None for name in (weights, algo))
+    return _modelopt(*texts, bare=False)
+
+
+def _modelopt(weights: str | None, kv: str | None, *, bare: bool) -> Quantization:
+    return Quantization(
+        method="modelopt",
+        kv_cache_algo=kv,
+        bare_kv_algo=bare and kv is not None,
+        weights_algo=weights,
+        mixed=weights == _MIXED,
+    )
 
 
 def _incomplete(config: Config) -> bool:
@@ -189,6 +223,20 @@ def _fp8_scheme(config: Config) -> bool:
         and scheme.get("symmetric", True) is True
         and not scheme.get("dynamic")
     )
+
+
+def oddities(reading: Reading) -> tuple[str, ...]:
+    """Entries that engines trip over: blank value heads, names of new layer types, unknown text models."""
+    config = reading.config
+    blank = "v_head_dim" in config and not config.get("v_head_dim")
+    found = [f"v_head_dim: {json.dumps(config.get('v_head_dim'))}"] if blank else []
+    names = config.get("layer_types")
+    known = {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
+    found += [f"layer_types: {name}" for name in sorted(known & _YOUNG_LAYER_TYPES)]
+    inner = config.items("architectures", str) if reading.architecture == "InternVLChatModel" else None
+    if inner and inner[0] not in _INTERNVL_TEXTS:
+        found.append(f"llm_config.architectures: {inner[0]}")
+    return tuple(found)
 
 
 def draft_layers(reading: Reading) -> int | None:

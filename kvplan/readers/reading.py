@@ -41,6 +41,11 @@ def text_type_of(model_type: str) -> str:
     return str(_class_defaults()["text_types"].get(model_type, model_type))
 
 
+def is_flat_llava(architecture: str) -> bool:
+    """Whether it is one of LLaVA's own classes, which keep the language model's fields at the top level."""
+    return architecture.startswith("Llava") and architecture.endswith("ForCausalLM")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """A config being read: `config` is its text part, `outer` the whole file, `parts` from outer to inner.

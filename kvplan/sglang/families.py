@@ -144,6 +144,12 @@ LOOPED = frozenset({"IQuestLoopCoderForCausalLM", "NanbeigeForCausalLM"})
 # utils/hf_transformers/config.py: one class under three names.
 LONGCAT = dict.fromkeys(("LongcatCausalLM", "LongcatFlashNgramForCausalLM"), "LongcatFlashForCausalLM")
 
+# The same file: names that DeepSeek's vision models were published under.
+DEEPSEEK_VL = {
+    "DeepseekOCR2ForCausalLM": "DeepseekOCRForCausalLM",
+    "DeepseekVLV2ForCausalLM": "DeepseekVL2ForCausalLM",
+}
+
 # Multimodal classes that serve text alone unless --enable-multimodal is given (configs/model_config.py).
 TEXT_ALONE = frozenset(
     """

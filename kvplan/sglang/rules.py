@@ -22,6 +22,9 @@ FP4_BLOCK_16 = KvFormat(dtype="float4_e2m1fn_x2", scale_block=16, scale_bytes=1)
 # One scale byte per 32 FP8 values (model_executor/pool_configurator.py, scale_block_size).
 MXFP8 = KvFormat(dtype="float8_e4m3fn", scale_block=32, scale_bytes=1)
 
+# configs/internvl.py has no class for such a text model.
+_INTERNVL_TEXT = "llm_config.architectures: "
+
 _COMMON_FORMATS = {"bf16": BF16, "bfloat16": BF16, "fp8_e4m3": FP8_E4M3, "fp8_e5m2": FP8_E5M2}
 
 
@@ -68,7 +71,6 @@ class Rules:
     fused_qkv_may_divide: bool
     trtllm_mha_before_blackwell: bool
     class_parallel_limits: bool
-    unknown_heads: frozenset[str]
     fa4_sets_page: bool
     hisparse_for_index_blocks: bool
     backend_must_be_named: frozenset[str]
@@ -86,6 +88,11 @@ class Rules:
     host_v_as_wide_as_k: bool
     host_v4_page_first: bool
     dsv4_drafts: tuple[str, ...]
+    states_unread: frozenset[str]
+    takes_zero_v_head_dim: bool
+    fp4_counts_v_width: bool
+    unloadable: tuple[str, ...]
+    modelopt_needs_sm: Mapping[str, int]
     backends: Mapping[str, BackendDefault]
     alias: Mapping[str, str] = field(default_factory=dict)
 
@@ -130,15 +137,13 @@ V0_5_12 = Rules(
     fused_qkv_may_divide=False,
     trtllm_mha_before_blackwell=False,
     class_parallel_limits=False,
-    # Its text class of that time had a head_dim of its own.
-    unknown_heads=frozenset({"DeepseekVL2ForCausalLM"}),
     # server_args.py looks at --prefill-attention-backend alone.
     fa4_sets_page=False,
     hisparse_for_index_blocks=False,
     # server_args.py checks the backend before it has a default.
     backend_must_be_named=frozenset({"Exaone4ForCausalLM", "ExaoneMoEForCausalLM"}),
     qwen3_vl_on_hopper=False,
-    one_head_dim=frozenset(),
+    one_head_dim=frozenset({"Gemma4ForCausalLM"}),
     sized_after_capture=frozenset(),
     # ModelOptMixedPrecisionConfig does not pass kv_cache_quant_algo on.
     mixed_keeps_kv_algo=False,
@@ -156,9 +161,20 @@ V0_5_12 = Rules(
     host_v_as_wide_as_k=True,
     host_v4_page_first=False,
     dsv4_drafts=("EAGLE",),
+    # model_runner.py, hybrid_gdn_config, knows its own config classes alone: the text part of Qwen3.5 on
+    # its own is read by that of transformers, and MiniCPM's mixers by nobody.
+    states_unread=frozenset({"MiniCPMForCausalLM", "qwen3_5_moe_text", "qwen3_5_text"}),
+    takes_zero_v_head_dim=True,
+    fp4_counts_v_width=True,
+    # None is added to a width in pool_configurator.py, _compute_cell_size; the transformers of that time
+    # has no such layer type.
+    unloadable=("layer_types: deepseek_sparse_attention", "v_head_dim: null", _INTERNVL_TEXT),
+    # layers/quantization/modelopt_quant.py, get_min_capability.
+    modelopt_needs_sm={"FP4": 100, "FP8": 89},
     backends=BACKENDS_0_5_12,
     alias={
         "Olmo3ForCausalLM": "Olmo2ForCausalLM",
+        **families.DEEPSEEK_VL,
         **families.LONGCAT,
     },
 )
@@ -205,7 +221,6 @@ V0_5_23 = Rules(
     fused_qkv_may_divide=True,
     trtllm_mha_before_blackwell=True,
     class_parallel_limits=True,
-    unknown_heads=frozenset(),
     fa4_sets_page=True,
     hisparse_for_index_blocks=True,
     backend_must_be_named=frozenset(),
@@ -225,12 +240,16 @@ V0_5_23 = Rules(
     host_v_as_wide_as_k=False,
     host_v4_page_first=True,
     dsv4_drafts=("EAGLE", "NEXTN"),
+    states_unread=frozenset(),
+    takes_zero_v_head_dim=False,
+    fp4_counts_v_width=False,
+    unloadable=(_INTERNVL_TEXT,),
+    modelopt_needs_sm={"FP4": 80, "FP8": 89},
     backends=BACKENDS_0_5_23,
     alias={
         "Olmo3ForCausalLM": "Olmo2ForCausalLM",
         "DeepseekV41ForCausalLM": "DeepseekV4ForCausalLM",
-        "DeepseekOCR2ForCausalLM": "DeepseekOCRForCausalLM",
-        "DeepseekVLV2ForCausalLM": "DeepseekVL2ForCausalLM",
+        **families.DEEPSEEK_VL,
         **families.LONGCAT,
     },
 )

@@ -121,6 +121,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
     parallel_limits.refuse_parallel(model, deployment, rules)
     refusals.refuse_hisparse(model, deployment, rules)
     refusals.refuse_rocm(model, gpu)
+    refusals.refuse_weights(model, gpu, rules)
     states = state_cache(model, deployment, gpu, rules)
     prefill, backend = backends.attention_backends(model, deployment, gpu, rules, states)
     backend_limits.refuse_backend(model, deployment, (prefill, backend), gpu, rules)
