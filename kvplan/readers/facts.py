@@ -17,7 +17,7 @@ from kvplan.layers import (
     SharedAttention,
     SlidingAttention,
 )
-from kvplan.readers.reading import Reading, is_flat_llava
+from kvplan.readers.reading import Reading, is_flat_llava, text_type_of
 
 # In the order in which SGLang looks for them (utils/hf_transformers/common.py, CONTEXT_LENGTH_KEYS);
 # n_positions and n_ctx are what transformers maps to max_position_embeddings.
@@ -46,6 +46,13 @@ _YOUNG_LAYER_TYPES = frozenset(
     """
     compressed_sparse_attention deepseek_sparse_attention heavily_compressed_attention hybrid_sliding
     indexed_attention minimax_m3_sparse window_attention
+    """.split()
+)
+# Types whose class works a null head_dim out (transformers, configuration_*.py, __post_init__; SGLang,
+# configs/afmoe.py).
+_FILLS_HEAD_DIM = frozenset(
+    """
+    afmoe arcee ernie4_5 llama minimax ministral mistral mixtral nemotron qwen3_vl_moe_text seed_oss
     """.split()
 )
 # Text models that SGLang's InternVLChatConfig has a class for (configs/internvl.py).
@@ -228,8 +235,7 @@ def _fp8_scheme(config: Config) -> bool:
 def oddities(reading: Reading) -> tuple[str, ...]:
     """Entries that engines trip over: blank value heads, names of new layer types, unknown text models."""
     config = reading.config
-    blank = "v_head_dim" in config and not config.get("v_head_dim")
-    found = [f"v_head_dim: {json.dumps(config.get('v_head_dim'))}"] if blank else []
+    found = _blank_heads(reading)
     names = config.get("layer_types")
     known = {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
     found += [f"layer_types: {name}" for name in sorted(known & _YOUNG_LAYER_TYPES)]
@@ -237,6 +243,19 @@ def oddities(reading: Reading) -> tuple[str, ...]:
     if inner and inner[0] not in _INTERNVL_TEXTS:
         found.append(f"llm_config.architectures: {inner[0]}")
     return tuple(found)
+
+
+def _blank_heads(reading: Reading) -> list[str]:
+    """Head sizes that the config leaves blank; a flat multimodal config keeps them from its text part."""
+    config, outer_type = reading.config, reading.outer.text("model_type", default="") or ""
+    if config is reading.outer and text_type_of(outer_type) != outer_type:
+        return []
+    v_head_dim = config.get("v_head_dim")
+    found = [f"v_head_dim: {json.dumps(v_head_dim)}"] if "v_head_dim" in config and not v_head_dim else []
+    unfilled = "head_dim" in config and config.get("head_dim") is None
+    if unfilled and reading.model_type not in _FILLS_HEAD_DIM:
+        found.append("head_dim: null")
+    return found
 
 
 def draft_layers(reading: Reading) -> int | None:

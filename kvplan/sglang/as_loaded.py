@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kvplan.architecture import Architecture, state_of
 from kvplan.errors import refused
-from kvplan.layers import FullAttention, Layer, SlidingAttention
+from kvplan.layers import FullAttention, Layer
 from kvplan.sglang.rules import Rules
 
 # The entry of `oddities` for a value head of no width (configs/model_config.py, _derive_model_shapes).
@@ -29,7 +29,7 @@ def as_loaded(architecture: Architecture, rules: Rules) -> Architecture:
 
 def _refuse_entries(architecture: Architecture, rules: Rules) -> None:
     for entry in architecture.oddities:
-        unused = entry.startswith("v_head_dim") and "latent" in architecture.kinds
+        unused = "head_dim" in entry and architecture.kinds & {"compressed", "latent"}
         if entry.startswith(rules.unloadable) and not unused:
             raise refused(f"SGLang {rules.version} can't load a config with {entry}", "another checkpoint")
 
@@ -43,6 +43,5 @@ def _without_states(layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
 
 
 def _without_v(layer: Layer) -> Layer:
-    if isinstance(layer, FullAttention | SlidingAttention):
-        return replace(layer, v_head_dim=0)
-    return layer
+    # Sliding layers have a width of their own, swa_v_head_dim.
+    return replace(layer, v_head_dim=0) if isinstance(layer, FullAttention) else layer

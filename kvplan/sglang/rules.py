@@ -168,7 +168,10 @@ V0_5_12 = Rules(
     fp4_counts_v_width=True,
     # None is added to a width in pool_configurator.py, _compute_cell_size; the transformers of that time
     # has no such layer type.
-    unloadable=("layer_types: deepseek_sparse_attention", "v_head_dim: null", _INTERNVL_TEXT),
+    unloadable=(
+        *("layer_types: deepseek_sparse_attention", "head_dim: null", "v_head_dim: null"),
+        _INTERNVL_TEXT,
+    ),
     # layers/quantization/modelopt_quant.py, get_min_capability.
     modelopt_needs_sm={"FP4": 100, "FP8": 89},
     backends=BACKENDS_0_5_12,
@@ -239,7 +242,7 @@ V0_5_23 = Rules(
     host_pool_above_device=False,
     host_v_as_wide_as_k=False,
     host_v4_page_first=True,
-    dsv4_drafts=("EAGLE", "NEXTN"),
+    dsv4_drafts=("EAGLE", "DSPARK"),
     states_unread=frozenset(),
     takes_zero_v_head_dim=False,
     fp4_counts_v_width=False,

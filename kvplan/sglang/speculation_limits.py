@@ -47,7 +47,7 @@ def _refuse_dsv4(model: EngineModel, deployment: Deployment, algorithm: str, rul
             f"{model.name} drafts with {' or '.join(rules.dsv4_drafts)}, not {algorithm}",
             f"--speculative-algorithm {rules.dsv4_drafts[0]}",
         )
-    if deployment.speculative_eagle_topk != 1:
+    if algorithm == "EAGLE" and deployment.speculative_eagle_topk != 1:
         raise refused(
             f"{model.name} verifies chains of drafts alone, and the flag has no default here",
             "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4",
