@@ -6,7 +6,7 @@ import pytest
 
 import kvplan
 
-DRAFTS = {"speculative_algorithm": "EAGLE", "max_running_requests": 8}
+DRAFTS = {"speculative_algorithm": "EAGLE", "max_running_requests": 8, "disable_radix_cache": True}
 
 
 @pytest.mark.parametrize("engine_version", ["0.5.23", "0.5.12"])
