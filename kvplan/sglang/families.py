@@ -132,6 +132,10 @@ SELF_DRAFTING = frozenset(
     """.split()
 )
 
+# Those of them that draft with one layer, whatever their config lists (configs/model_config.py,
+# _config_draft_model).
+ONE_DRAFT_LAYER = frozenset({"HYV3ForCausalLM", "HYV4ForCausalLM"})
+
 # arg_groups/model_overrides/minicpm.py (0.5.23): the radix cache is off where layers keep states.
 NO_RADIX_0_5_23 = frozenset({"MiniCPMForCausalLM", "MiniCPMSALAForCausalLM"})
 

@@ -17,7 +17,7 @@ from kvplan.sglang import (
     speculation,
     speculation_limits,
 )
-from kvplan.sglang.families import PURE_STATE, SELF_DRAFTING
+from kvplan.sglang.families import ONE_DRAFT_LAYER, PURE_STATE, SELF_DRAFTING
 from kvplan.sglang.memory_fraction import MemorySettings, memory_settings
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.qwen3_vl import (
@@ -162,6 +162,8 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
 
 
 def _draft_layers(model: EngineModel) -> int:
+    if model.name in ONE_DRAFT_LAYER:
+        return 1
     listed = model.architecture.draft_layers
     if listed is None and model.name in SELF_DRAFTING:
         return len(model.architecture.layers)
