@@ -133,7 +133,7 @@ def _captures_prefill(model: EngineModel, deployment: Deployment, rules: Rules) 
 
 
 def _prefill_graphs(model: EngineModel, deployment: Deployment, chunk: int, rules: Rules) -> list[int]:
-    most = chunk
+    most = min(chunk, rules.prefill_graph_tokens.get(model.name, chunk))
     if deployment.max_total_tokens is not None:
         most = min(most, deployment.max_total_tokens)
     paths = (model.architecture.source.location, model.architecture.id)

@@ -82,6 +82,7 @@ class Rules:
     rope_dim_is_head_dim: frozenset[str]
     hisparse_in_dsa_cell: bool
     llama2_graph_cap: bool
+    prefill_graph_tokens: Mapping[str, int]
     stages_overlap: int
     minimum_over_stages: bool
     host_pool_above_device: bool
@@ -153,6 +154,7 @@ V0_5_12 = Rules(
     rope_dim_is_head_dim=frozenset({"GlmMoeDsaForCausalLM"}),
     hisparse_in_dsa_cell=False,
     llama2_graph_cap=False,
+    prefill_graph_tokens={},
     # model_runner.py, adjust_hybrid_swa_layers_for_pp: range(start_layer, end_layer + 1).
     stages_overlap=1,
     minimum_over_stages=False,
@@ -236,6 +238,8 @@ V0_5_23 = Rules(
     rope_dim_is_head_dim=frozenset(),
     hisparse_in_dsa_cell=True,
     llama2_graph_cap=True,
+    # arg_groups/cuda_graph_hook.py, apply_muse_glimmer_prefill_cuda_graph_max_bs_default.
+    prefill_graph_tokens={"MuseGlimmerForCausalLM": 512, "MuseGlimmerForConditionalGeneration": 512},
     stages_overlap=0,
     minimum_over_stages=True,
     # mem_cache/pool_host/base.py warns; mha.py has a pool for K and V of different widths.
