@@ -19,12 +19,25 @@ def as_loaded(architecture: Architecture, rules: Rules) -> Architecture:
     RefusedError for an entry of the config that this version can't load.
     """
     _refuse_entries(architecture, rules)
-    layers = architecture.layers
-    if {architecture.model_type, architecture.architecture} & rules.states_unread:
-        layers = _without_states(layers)
+    if {architecture.model_type, architecture.architecture} & rules.states_unread and architecture.states:
+        return _with(
+            architecture,
+            _without_states(architecture.layers),
+            f"SGLang {rules.version} does not read this config as a hybrid: it sizes K and V for every layer, "
+            "and is not likely to serve the model",
+        )
     if rules.takes_zero_v_head_dim and _NO_V in architecture.oddities:
-        layers = tuple(_without_v(layer) for layer in layers)
-    return architecture if layers is architecture.layers else replace(architecture, layers=layers)
+        return _with(
+            architecture,
+            tuple(_without_v(layer) for layer in architecture.layers),
+            f"SGLang {rules.version} takes {_NO_V} as it stands and keeps no room for V, so the server is not "
+            "likely to run",
+        )
+    return architecture
+
+
+def _with(architecture: Architecture, layers: tuple[Layer, ...], note: str) -> Architecture:
+    return replace(architecture, layers=layers, notes=(*architecture.notes, note))
 
 
 def _refuse_entries(architecture: Architecture, rules: Rules) -> None:

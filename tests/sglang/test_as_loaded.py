@@ -87,3 +87,15 @@ def test_weights_without_kernels(algo: str, gpu: str, options: dict[str, Any], w
     model = read(config("LlamaForCausalLM", "llama", quantization_config=scheme))
     with pytest.raises(RefusedError, match=words):
         plan(model, Deployment(**{**options, "gpu": gpu}))
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (QWEN_35_TEXT, "does not read this config as a hybrid"),
+        (config("LlamaForCausalLM", "llama", v_head_dim=0), "keeps no room for V"),
+    ],
+)
+def test_a_plan_says_what_the_version_misread(model: dict[str, Any], words: str) -> None:
+    assert any(words in warning for warning in plan(read(model), Deployment(**OLD)).warnings)
+    assert not any(words in warning for warning in plan(read(model), Deployment(gpu="h200")).warnings)
