@@ -23,15 +23,15 @@ def as_loaded(architecture: Architecture, rules: Rules) -> Architecture:
         return _with(
             architecture,
             _without_states(architecture.layers),
-            f"SGLang {rules.version} does not read this config as a hybrid: it sizes K and V for every layer, "
-            "and is not likely to serve the model",
+            f"SGLang {rules.version} does not read this config as a hybrid: it sizes K and V for every "
+            "layer, and is not likely to serve the model",
         )
     if rules.takes_zero_v_head_dim and _NO_V in architecture.oddities:
         return _with(
             architecture,
             tuple(_without_v(layer) for layer in architecture.layers),
-            f"SGLang {rules.version} takes {_NO_V} as it stands and keeps no room for V, so the server is not "
-            "likely to run",
+            f"SGLang {rules.version} takes {_NO_V} as it stands and keeps no room for V, so the server is "
+            "not likely to run",
         )
     return architecture
 
