@@ -15,7 +15,8 @@ from math import prod
 from kvplan.errors import bad_option, refused
 from kvplan.pools.parts import tensors
 from kvplan.records import Buffer, Plan
-from kvplan.sglang.rules import Rules, rules_for
+from kvplan.sglang.rule_set import Rules
+from kvplan.sglang.rules import rules_for
 from kvplan.transfer import REQUEST, WINDOW_PAGE, item_of
 from kvplan.units import ceil_div
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from kvplan.architecture import Architecture, state_of
 from kvplan.errors import refused
 from kvplan.layers import FullAttention, Layer
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 
 # The entry of `oddities` for a value head of no width (configs/model_config.py, _derive_model_shapes).
 _NO_V = "v_head_dim: 0"

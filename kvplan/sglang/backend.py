@@ -16,7 +16,7 @@ from kvplan.sglang.backend_defaults import (
 from kvplan.sglang.families import RADIX_STATE_0_5_12
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.qwen3_vl import DECODE_BACKEND, large_hopper_qwen3_vl
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 from kvplan.sglang.state_cache import StateCache
 
 DSA_PAGE = 64

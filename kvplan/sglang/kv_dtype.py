@@ -8,7 +8,7 @@ from kvplan.dtypes import KvFormat
 from kvplan.errors import bad_option, refused
 from kvplan.hardware import Gpu
 from kvplan.sglang.model import EngineModel
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 
 AUTO = "auto"
 

@@ -16,7 +16,7 @@ from kvplan.sglang.families import KDA_BY_CONFIG
 from kvplan.sglang.memory_tiers import MemoryTier
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.qwen3_vl import MOST_GRAPH_REQUESTS, large_hopper_qwen3_vl
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 
 _METADATA_MIB = 512
 _MIB_PER_PREFILL_TOKEN = 1.5

@@ -21,7 +21,7 @@ from kvplan.layers import (
 )
 from kvplan.sglang.as_loaded import as_loaded
 from kvplan.sglang.families import DSV4, LOOPED, PLAIN_WITHOUT_WINDOWS, SINKS, TEXT_ALONE
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 
 Groups = Iterable[tuple[Layer, int]]
 HeadShape = FullAttention | SlidingAttention | IndexedAttention

@@ -26,7 +26,7 @@ from kvplan.sglang.qwen3_vl import (
     QWEN3_VL_RESERVE_MIB,
     large_hopper_qwen3_vl,
 )
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 from kvplan.sglang.state_cache import StateCache, state_cache
 
 # schedule defaults (arg_groups/fields/schedule.py; kv_cache_hook.py).
@@ -135,6 +135,8 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
     deployment = speculation.resolved(model, deployment)
     speculation.refuse_tree(deployment, (prefill, backend), page, rules.version)
     drafts = deployment.speculative_algorithm in speculation.DRAFT_HEAD
+    memory = memory_settings(model, deployment, gpu, rules)
+    refusals.refuse_uneven_chunk(deployment, memory.chunked_prefill_size, page)
     return Settings(
         model=model,
         deployment=deployment,
@@ -147,7 +149,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
         page=page,
         flag=flag,
         kv=kv_dtype.kv_format(flag, model, rules),
-        memory=memory_settings(model, deployment, gpu, rules),
+        memory=memory,
         states=states,
         requests=_requests(model, deployment),
         swa_ratio=ratio,

@@ -11,7 +11,7 @@ from kvplan.deployment import Deployment
 from kvplan.errors import refused
 from kvplan.sglang.families import RADIX_STATE_0_5_12
 from kvplan.sglang.model import EngineModel
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 from kvplan.sglang.speculation import NGRAM
 from kvplan.sglang.state_cache import StateCache
 
