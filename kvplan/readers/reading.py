@@ -129,7 +129,9 @@ class Reading:
 
     def head_dim(self) -> int:
         """The declared head size, else hidden size over heads, which must divide."""
-        declared = self.optional("head_dim", "attention_head_dim", least=0)
+        # HunYuanVLTextConfig alone maps one to the other (attribute_map).
+        names = ("head_dim", "attention_head_dim") if self.model_type == "hunyuan_vl_text" else ("head_dim",)
+        declared = self.optional(*names, least=0)
         if declared:
             return declared
         hidden, heads = self.hidden, self.heads
