@@ -8,7 +8,6 @@ from kvplan.errors import bad_option, refused
 from kvplan.hardware import Gpu
 from kvplan.sglang.model import EngineModel, has_windows, head_shape
 from kvplan.sglang.rule_set import Rules
-from kvplan.units import ceil_to_page
 
 FP4_MHA_BACKENDS = ("triton", "torch_native", "flex_attention", "trtllm_mha")
 FP4_FA4_DECODE_BACKENDS = ("triton", "torch_native", "flex_attention")
@@ -123,17 +122,6 @@ def refuse_context(deployment: Deployment, longest: int) -> None:
         raise refused(
             f"--context-length {asked} is above the model's {longest}",
             f"--context-length {longest}, or SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1 for the server",
-        )
-
-
-def refuse_uneven_chunk(deployment: Deployment, chunk: int, page: int) -> None:
-    """A prefill chunk that is no whole number of pages (check_server_args); attention DP divides it."""
-    rank_chunk = chunk // deployment.attention_dp
-    if chunk > 0 and rank_chunk % page:
-        raise refused(
-            f"a prefill chunk of {rank_chunk} tokens on each attention-DP rank is no multiple of the page of "
-            f"{page}",
-            f"--chunked-prefill-size {deployment.attention_dp * ceil_to_page(rank_chunk, page)}",
         )
 
 

@@ -135,8 +135,6 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
     deployment = speculation.resolved(model, deployment)
     speculation.refuse_tree(deployment, (prefill, backend), page, rules.version)
     drafts = deployment.speculative_algorithm in speculation.DRAFT_HEAD
-    memory = memory_settings(model, deployment, gpu, rules)
-    refusals.refuse_uneven_chunk(deployment, memory.chunked_prefill_size, page)
     return Settings(
         model=model,
         deployment=deployment,
@@ -149,7 +147,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
         page=page,
         flag=flag,
         kv=kv_dtype.kv_format(flag, model, rules),
-        memory=memory,
+        memory=memory_settings(model, deployment, gpu, rules),
         states=states,
         requests=_requests(model, deployment),
         swa_ratio=ratio,

@@ -32,10 +32,11 @@ def refuse_speculation(
         raise refused("the flex_attention backend verifies no drafts", "another --attention-backend")
     if model.dsv4:
         _refuse_dsv4(model, deployment, algorithm, rules)
-    if not rules.extra_buffer_strategy and states.radix_cache and model.name in RADIX_STATE_0_5_12:
+    untracked = not rules.extra_buffer_strategy and model.name in RADIX_STATE_0_5_12
+    if untracked and states.radix_cache and not deployment.assume_supported:
         raise refused(
             f"the radix cache of {model.name} keeps no states of drafts in SGLang {rules.version}",
-            "--disable-radix-cache",
+            "--disable-radix-cache, or --assume-supported for a server with tracking slots of its own",
         )
     if algorithm == NGRAM and deployment.enable_dp_attention:
         raise refused("NGRAM does not go with DP attention", "leave --enable-dp-attention out")
