@@ -239,6 +239,13 @@ def oddities(reading: Reading) -> tuple[str, ...]:
     names = config.get("layer_types")
     known = {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
     found += [f"layer_types: {name}" for name in sorted(known & _YOUNG_LAYER_TYPES)]
+    heads = config.optional_integer("num_global_key_value_heads")
+    if (
+        heads is not None
+        and not config.flag("attention_k_eq_v")
+        and reading.outer.get("model_type") == "gemma4"
+    ):
+        found.append(f"num_global_key_value_heads: {heads}")
     inner = config.items("architectures", str) if reading.architecture == "InternVLChatModel" else None
     if inner and inner[0] not in _INTERNVL_TEXTS:
         found.append(f"llm_config.architectures: {inner[0]}")

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 from kvplan.architecture import Architecture, state_of
 from kvplan.errors import refused
-from kvplan.layers import FullAttention, Layer
+from kvplan.layers import FullAttention, Layer, SharedAttention
 from kvplan.sglang.rule_set import Rules
 
 # The entry of `oddities` for a value head of no width (configs/model_config.py, _derive_model_shapes).
 _NO_V = "v_head_dim: 0"
+# Gemma-4's heads of full layers, which count without attention_k_eq_v too (utils/hf_transformers/config.py).
+_GLOBAL_HEADS = "num_global_key_value_heads"
 
 
 def as_loaded(architecture: Architecture, rules: Rules) -> Architecture:
@@ -33,7 +35,23 @@ def as_loaded(architecture: Architecture, rules: Rules) -> Architecture:
             f"SGLang {rules.version} takes {_NO_V} as it stands and keeps no room for V, so the server is "
             "not likely to run",
         )
+    heads = _global_heads(architecture) if rules.always_counts_global_heads else None
+    if heads is not None:
+        layers = tuple(_with_heads(layer, heads) for layer in architecture.layers)
+        return replace(architecture, layers=layers)
     return architecture
+
+
+def _global_heads(architecture: Architecture) -> int | None:
+    entries = (entry.partition(": ") for entry in architecture.oddities)
+    return next((int(value) for key, _, value in entries if key == _GLOBAL_HEADS), None)
+
+
+def _with_heads(layer: Layer, heads: int) -> Layer:
+    if isinstance(layer, SharedAttention):
+        reads = _with_heads(layer.reads, heads)
+        return replace(layer, reads=reads) if isinstance(reads, FullAttention) else layer
+    return replace(layer, kv_heads=heads) if isinstance(layer, FullAttention) else layer
 
 
 def _with(architecture: Architecture, layers: tuple[Layer, ...], note: str) -> Architecture:

@@ -74,6 +74,7 @@ class Rules:
     states_unread: frozenset[str]
     takes_zero_v_head_dim: bool
     fp4_counts_v_width: bool
+    always_counts_global_heads: bool
     unloadable: tuple[str, ...]
     modelopt_needs_sm: Mapping[str, int]
     backends: Mapping[str, BackendDefault]

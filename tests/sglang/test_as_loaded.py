@@ -99,3 +99,21 @@ def test_weights_without_kernels(algo: str, gpu: str, options: dict[str, Any], w
 def test_a_plan_says_what_the_version_misread(model: dict[str, Any], words: str) -> None:
     assert any(words in warning for warning in plan(read(model), Deployment(**OLD)).warnings)
     assert not any(words in warning for warning in plan(read(model), Deployment(gpu="h200")).warnings)
+
+
+def test_global_heads_of_gemma_4_count_by_themselves_in_0_5_12() -> None:
+    """Later versions ask for attention_k_eq_v, as transformers does."""
+    text = config(
+        "Gemma4ForCausalLM",
+        "gemma4_text",
+        num_hidden_layers=2,
+        head_dim=256,
+        global_head_dim=512,
+        num_global_key_value_heads=2,
+        sliding_window=1024,
+        layer_types=["sliding_attention", "full_attention"],
+    )
+    model = {"architectures": ["Gemma4ForConditionalGeneration"], "model_type": "gemma4", "text_config": text}
+    # sliding: 0.8 x 8 x (256 + 256) x 2 = 6,553.6; full: 2 x (512 + 512) x 2 = 4,096, or 8 heads of them
+    assert cell(model, **OLD) == pytest.approx(6553.6 + 4096)
+    assert cell(model, gpu="h200") == pytest.approx(6553.6 + 16384)
