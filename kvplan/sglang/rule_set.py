@@ -73,7 +73,7 @@ class Rules:
     dsv4_drafts: tuple[str, ...]
     states_unread: frozenset[str]
     takes_zero_v_head_dim: bool
-    fp4_counts_v_width: bool
+    fp4_cell_rounds_once: bool
     always_counts_global_heads: bool
     unloadable: tuple[str, ...]
     modelopt_needs_sm: Mapping[str, int]

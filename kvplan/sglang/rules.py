@@ -95,7 +95,7 @@ V0_5_12 = Rules(
     # its own is read by that of transformers, and MiniCPM's mixers by nobody.
     states_unread=frozenset({"MiniCPMForCausalLM", "qwen3_5_moe_text", "qwen3_5_text"}),
     takes_zero_v_head_dim=True,
-    fp4_counts_v_width=True,
+    fp4_cell_rounds_once=True,
     always_counts_global_heads=True,
     # None is added to a width in pool_configurator.py, _compute_cell_size; the transformers of that time
     # has no such layer type.
@@ -178,7 +178,7 @@ V0_5_23 = Rules(
     dsv4_drafts=("EAGLE", "DSPARK"),
     states_unread=frozenset(),
     takes_zero_v_head_dim=False,
-    fp4_counts_v_width=False,
+    fp4_cell_rounds_once=False,
     always_counts_global_heads=False,
     unloadable=(_INTERNVL_TEXT,),
     modelopt_needs_sm={"FP4": 80, "FP8": 89},
