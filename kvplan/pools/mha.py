@@ -103,7 +103,7 @@ def _fp4_term(settings: Settings, heads: int, head_dim: int, v_head_dim: int, la
 
 
 def _fp4_scales(settings: Settings, heads: int, head_dim: int, layers: int) -> int:
-    """One byte per block of K and V; what a block is cut from differs where the width is no multiple of 16."""
+    """A byte per block of K and V; what is cut into blocks shows where the width is no multiple of 16."""
     if settings.rules.fp4_cell_rounds_once:
         return heads * head_dim * layers * 2 // FP4_BLOCK
     blocks = heads * (head_dim // FP4_BLOCK) if settings.flag == "nvfp4" else heads * head_dim // FP4_BLOCK

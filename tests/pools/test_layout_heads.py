@@ -108,6 +108,6 @@ def test_scales_of_widths_that_are_no_multiple_of_16(
 ) -> None:
     """compute_cell_size of fp4_kv_cache_quant_method.py (0.5.23), _compute_cell_size (0.5.12)."""
     layer = FullAttention(kv_heads=heads, head_dim=head_dim, v_head_dim=head_dim)
-    backend = {} if options["kv_cache_dtype"] == "nvfp4" else {"attention_backend": "triton"}
+    backend: dict[str, Any] = {} if options["kv_cache_dtype"] == "nvfp4" else {"attention_backend": "triton"}
     made = plan(of_layers(LLAMA_8B, *(layer,) * 12), Deployment(**options, **backend))
     assert made.pool.cell_size == cell
