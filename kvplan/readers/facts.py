@@ -41,6 +41,15 @@ _UNTYPED_VISION = frozenset({"minimax_m3_vl"})
 # RoPE kinds for which transformers takes the config's own length as the original one where none is named,
 # so that the length is not stretched (modeling_rope_utils.py, standardize_rope_params).
 _ROPE_FROM_LENGTH = frozenset({"llama3", "longrope", "yarn"})
+# Types that come with classes of their own: nothing fills an original length in there, so that the factor
+# stretches what the config names.
+_ROPE_AS_WRITTEN = frozenset(
+    """
+    PanguEmbedded baichuan bailing_moe bailing_moe_v2 deepseek internlm internlm2 internlm3 iquestcoder
+    iquestloopcoder k2_horizon llada2_moe logics mimo minicpm minicpmv minimax_m1 molmo nemotron_h_puzzle
+    orion phi3_v phi3small phi4mm qwen sarvam_moe sdar sdar_moe solar xverse
+    """.split()
+)
 # Names that transformers allows in layer_types since it is newer than 5.6 (configuration_utils.py).
 _YOUNG_LAYER_TYPES = frozenset(
     """
@@ -87,7 +96,8 @@ def context_length(reading: Reading) -> int | None:
     if length is None or scaling is None or reading.model_type in _ROPE_BY_LAYER_TYPE:
         return length
     kind = scaling.get("rope_type") or scaling.get("type")
-    if "original_max_position_embeddings" in scaling or kind in _ROPE_FROM_LENGTH:
+    filled_in = kind in _ROPE_FROM_LENGTH and reading.model_type not in _ROPE_AS_WRITTEN
+    if "original_max_position_embeddings" in scaling or filled_in or scaling.get("rope_type") == "llama3":
         return length
     return int(scaling.number("factor", default=1.0) * length)
 
