@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field  # noqa: TID251 - what a log says is gathered line by line
 
 from kvplan.bootlog import patterns
 from kvplan.bootlog.arguments import read_server_args

@@ -12,7 +12,7 @@ from kvplan.readers import facts
 from kvplan.readers.deepseek_v4 import mtp_ratios
 from kvplan.readers.families import DRAFT_ENDINGS, NOT_DECODERS, NOT_PLANNED, READERS
 from kvplan.readers.parameters import read_parameters
-from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, Reading, text_type_of
+from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, Reading, is_flat_llava, text_type_of
 
 # In SGLang's order (utils/hf_transformers/common.py, get_hf_text_config); the last two are LLaVA-like
 # and VibeVoice configs that it does not serve.
@@ -53,6 +53,7 @@ def read(
         mtp_ratios=_mtp_ratios(reading, layers),
         nested_text=reading.config is not config,
         modalities=tuple(kind for kind in ("vision", "audio") if config.get(f"{kind}_config") is not None),
+        oddities=facts.oddities(reading),
         vision=facts.vision(reading),
         quantization=facts.quantization(reading, beside),
         parameters=read_parameters(reading, layers, dtype=dtype, beside=beside),
@@ -87,9 +88,7 @@ def _refuse(config: Config, name: str | None) -> None:
 
 
 def _reading(config: Config, name: str) -> Reading:
-    # LLaVA's own classes keep the language model's fields at the top level.
-    flat = name.startswith("Llava") and name.endswith("ForCausalLM")
-    parts = [config] if flat else _text_parts(config)
+    parts = [config] if is_flat_llava(name) else _text_parts(config)
     text = parts[-1]
     outer_type = config.text("model_type", default="") or ""
     inner_type = text.text("model_type", default="") or ""

@@ -34,7 +34,8 @@ def read_whisper(reading: Reading) -> list[Layer]:
 
     Source: SGLang, configs/model_config.py, _derive_model_shapes: encoder + 2 x decoder layers.
     """
-    encoder = reading.config.integer("encoder_layers", least=0, default=0)
+    # WhisperConfig maps num_hidden_layers to encoder_layers (attribute_map): the former wins.
+    encoder = reading.config.integer("num_hidden_layers", "encoder_layers", least=0, default=0)
     decoder = reading.config.integer("decoder_layers", "num_hidden_layers")
     heads = reading.config.integer("decoder_attention_heads", "num_attention_heads")
     width = reading.config.integer("d_model", "hidden_size")

@@ -42,6 +42,11 @@ def text_type_of(model_type: str) -> str:
     return str(_class_defaults()["text_types"].get(model_type, model_type))
 
 
+def is_flat_llava(architecture: str) -> bool:
+    """Whether it is one of LLaVA's own classes, which keep the language model's fields at the top level."""
+    return architecture.startswith("Llava") and architecture.endswith("ForCausalLM")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """A config being read: `config` is its text part, `outer` the whole file, `parts` from outer to inner.
@@ -125,7 +130,9 @@ class Reading:
 
     def head_dim(self) -> int:
         """The declared head size, else hidden size over heads, which must divide."""
-        declared = self.optional("head_dim", "kv_channels", "attention_head_dim", least=0)
+        # HunYuanVLTextConfig alone maps one to the other (attribute_map).
+        names = ("head_dim", "attention_head_dim") if self.model_type == "hunyuan_vl_text" else ("head_dim",)
+        declared = self.optional(*names, least=0)
         if declared:
             return declared
         hidden, heads = self.hidden, self.heads

@@ -9,8 +9,8 @@ import kvplan
 DRAFTS = {"speculative_algorithm": "EAGLE", "max_running_requests": 8}
 
 
-@pytest.mark.parametrize("engine_version", ["0.5.23", "0.5.12"])
-@pytest.mark.parametrize("options", [{}, DRAFTS])
+# Drafts of 0.5.12 need the radix cache off, where requests and not bytes decide the slots.
+@pytest.mark.parametrize(("engine_version", "options"), [("0.5.23", {}), ("0.5.23", DRAFTS), ("0.5.12", {})])
 def test_the_missing_bytes_give_one_slot_and_one_byte_less_gives_none(
     engine_version: str, options: dict[str, str | int]
 ) -> None:
