@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kvplan.pools.base import Sizes, nothing_fits
+from kvplan.pools.base import Sizes, nothing_fits, states_exceed
 from kvplan.records import Term
 from kvplan.sglang.model import EngineModel, Stage
 from kvplan.sglang.settings import Settings
@@ -34,6 +34,8 @@ class TokenLink:
         """`kv_bytes // cell`, whole pages; a model without any KV gets its context length."""
         cell = self.cell(settings, stage)
         if cell == 0:
+            if kv_bytes < 0:
+                raise states_exceed(-kv_bytes)
             return Sizes(max_total=floor_to_page(_tokens_without_kv(settings, stage), settings.page))
         tokens = floor_to_page(kv_bytes // cell, settings.page)
         if tokens <= 0:
