@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kvplan.architecture import ConfigHeads, Quantization, Vision
-from kvplan.config import Config
+from kvplan.config import MAX_LAYERS, Config, shown
 from kvplan.dtypes import canonical
 from kvplan.layers import (
     FullAttention,
@@ -61,10 +61,13 @@ def context_length(reading: Reading) -> int | None:
     scaling = config.mapping("rope_scaling") or config.mapping("rope_parameters")
     if length is None or scaling is None or reading.model_type in _ROPE_BY_LAYER_TYPE:
         return length
-    kind = scaling.get("rope_type") or scaling.get("type")
+    kind = scaling.text("rope_type") or scaling.text("type")
     if "original_max_position_embeddings" in scaling or kind in _ROPE_FROM_LENGTH:
         return length
-    return int(scaling.number("factor", default=1.0) * length)
+    stretched = int(scaling.ratio("factor", default=1.0) * length)
+    if not 1 <= stretched <= _MAX_CONTEXT:
+        scaling.problem("factor", f"makes {length} positions {stretched}, which no model has")
+    return stretched
 
 
 def _context_keys(reading: Reading) -> tuple[str, ...]:
@@ -83,7 +86,7 @@ def dtype(reading: Reading) -> str | None:
             if name is not None and name != "auto":
                 found = canonical(name)
                 if found is None:
-                    config.problem(key, f"unknown dtype {name!r}", "bfloat16, float16 or float32")
+                    config.problem(key, f"unknown dtype {shown(name)}", "bfloat16, float16 or float32")
                 return found
     return None
 
@@ -95,9 +98,10 @@ def vision(reading: Reading) -> Vision | None:
     """
     config = reading.outer.mapping("vision_config")
     defaults = reading.vision_defaults
-    if reading.outer.get("model_type") == "deepseek_v41" or (config is None and defaults is None):
+    outer_type = reading.outer.text("model_type")
+    if outer_type == "deepseek_v41" or (config is None and defaults is None):
         return None
-    if reading.outer.get("model_type") in _UNTYPED_VISION:
+    if outer_type in _UNTYPED_VISION:
         return Vision()
     return Vision(
         layers=_vision_size(config, defaults or {}, "num_hidden_layers", "vt_num_hidden_layers"),
@@ -136,7 +140,8 @@ def _modelopt_algo(config: Config) -> str | None:
     inner = config.mapping("quantization") or config
     scheme = inner.get("kv_cache_scheme")
     if isinstance(scheme, Mapping) and scheme.get("type") == "float":
-        return {8: "FP8", 4: "NVFP4"}.get(scheme.get("num_bits", 0))
+        bits = scheme.get("num_bits")
+        return {8: "FP8", 4: "NVFP4"}.get(bits) if isinstance(bits, int) else None
     algo = inner.get("kv_cache_quant_algo")
     return algo if isinstance(algo, str) else None
 
@@ -155,7 +160,7 @@ def _fp8_scheme(config: Config, *, strict: bool) -> bool:
 
 def draft_layers(reading: Reading) -> int | None:
     """MTP layers that ship with the model, under the one key that SGLang counts."""
-    return reading.optional("num_nextn_predict_layers", least=0)
+    return reading.optional("num_nextn_predict_layers", least=0, most=MAX_LAYERS)
 
 
 def config_heads(reading: Reading, layers: tuple[Layer, ...]) -> ConfigHeads | None:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from kvplan.architecture import Architecture, Source
-from kvplan.config import Config
+from kvplan.config import MAX_LAYERS, Config, shown
 from kvplan.layers import CompressedAttention
 from kvplan.readers import facts
 from kvplan.readers.deepseek_v4 import mtp_ratios
 from kvplan.readers.families import DRAFT_ENDINGS, NOT_DECODERS, NOT_PLANNED, READERS
 from kvplan.readers.parameters import read_parameters
-from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, Reading, text_type_of
+from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, LAYER_KEYS, Reading, text_type_of
 
 # In SGLang's order (utils/hf_transformers/common.py, get_hf_text_config); the last two are LLaVA-like
 # and VibeVoice configs that it does not serve.
@@ -82,7 +82,7 @@ def _refuse(config: Config, name: str | None) -> None:
     elif name is None:
         config.problem("architectures", "is missing, so the model class is unknown", _DECLARE)
     else:
-        config.problem("architectures", f"unknown model class {name!r}", _DECLARE)
+        config.problem("architectures", f"unknown model class {shown(name)}", _DECLARE)
     config.finish()
 
 
@@ -99,18 +99,29 @@ def _reading(config: Config, name: str) -> Reading:
 
 def _text_parts(config: Config) -> list[Config]:
     """The whole config and the language model inside it, from the outermost to the innermost."""
+    parts = [config]
+    while (part := _text_part(parts[-1])) is not None:
+        parts.append(part)
+    return parts
+
+
+def _text_part(config: Config) -> Config | None:
+    """The first part of the engine's order that is there."""
     for key in _TEXT_PARTS:
         part = config.mapping(key)
         if part is not None:
-            return [config, *_text_parts(part)]
-    return [config]
+            if config.first(*LAYER_KEYS) is not None and part.first(*LAYER_KEYS) is None:
+                # A class default in its place would contradict what the file says.
+                part.problem(LAYER_KEYS[0], "is missing, though the config outside has it")
+            return part
+    return None
 
 
 def _loops(reading: Reading) -> int:
     if reading.architecture == "IQuestLoopCoderForCausalLM":
-        return reading.config.integer("loop_num", default=1)
+        return reading.config.integer("loop_num", most=MAX_LAYERS, default=1)
     if reading.architecture.startswith("Nanbeige"):
-        return reading.integer("num_loops")
+        return reading.integer("num_loops", most=MAX_LAYERS)
     return 1
 
 

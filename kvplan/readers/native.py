@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kvplan.architecture import Architecture, Source
-from kvplan.config import MAX_LAYERS, Config
+from kvplan.config import MAX_LAYERS, Config, shown
 from kvplan.layers import LAYER_KINDS, Layer
 from kvplan.readers.native_facts import facts_of
-from kvplan.readers.native_layers import layer_of, shown, values_of, whole
+from kvplan.readers.native_layers import layer_of, values_of, whole
 
 NATIVE_VERSION = 1
 # Groups inside groups; one level writes every published pattern.

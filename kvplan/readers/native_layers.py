@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from kvplan.config import MAX_DIMENSION, Config, near
+from kvplan.config import MAX_DIMENSION, Config, near, shown
 from kvplan.dtypes import BITS, canonical
 from kvplan.layers import CompressedAttention, Layer
 from kvplan.layers.compressed import HCA_RATIO
@@ -166,17 +166,6 @@ def _text(view: Config, fact: Fact) -> str | None:
         view.problem(fact.key, "is empty")
         return None
     return text
-
-
-def shown(value: Any) -> str:
-    """The value as errors quote it; what can be endless (a container, a huge number) is only named."""
-    if isinstance(value, Mapping):
-        return "a mapping"
-    if isinstance(value, (list, tuple, set)):
-        return "a list"
-    if isinstance(value, int) and abs(value) > MAX_BYTES:
-        return "the number"
-    return f"{value!r:.60}"
 
 
 def _as_number(value: Any) -> str:
