@@ -15,8 +15,12 @@ from kvplan.errors import InputError, Problem
 # Nothing real has more; larger values are typing mistakes that would give absurd plans.
 MAX_LAYERS = 10_000
 MAX_DIMENSION = 1 << 24
+# The Hub allows 96 characters for each part of an id; classes and types are shorter.
+MAX_NAME = 200
 # Larger numbers are named in errors, not quoted: JSON allows 4,300 digits.
 _LARGEST_QUOTED = 1 << 60
+# Characters of a key path in an error; what is nested more deeply is cut in the middle.
+_LONGEST_PATH = 400
 # Unknown keys of one mapping that are named with a near spelling; a file with more has another content.
 _NAMED_WITH_HINT = 20
 
@@ -46,6 +50,8 @@ class Config:
     def problem(self, key: str, what: str, hint: str = "") -> None:
         """Note that the value of `key` can't be used."""
         place = f"{self.path}.{key}" if self.path and key else self.path or key
+        if len(place) > _LONGEST_PATH:
+            place = f"{place[: _LONGEST_PATH // 2]}...{place[-_LONGEST_PATH // 2 :]}"
         self._problems.append(Problem(file=self.file, key=place, what=what, hint=hint))
 
     def finish(self) -> None:
@@ -126,6 +132,14 @@ class Config:
             self.problem(key, f"unknown value {shown(value)}", near(value, known))
             return default
         return value
+
+    def name(self, key: str) -> str | None:
+        """A string in a length that a line of a report can hold."""
+        text = self.text(key)
+        if text is not None and len(text) > MAX_NAME:
+            self.problem(key, f"{len(text):,} characters are too many for a name", f"at most {MAX_NAME}")
+            return None
+        return text
 
     def items(
         self, key: str, kind: type[T], *, length: int | None = None, at_least: int | None = None

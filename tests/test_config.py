@@ -102,3 +102,20 @@ def test_a_file_of_unknown_keys_is_named_key_by_key_without_comparing_each_with_
     assert found[0] == "config.json: kv_head_0: unknown key (did you mean kv_heads?)"
     assert found[29] == "config.json: kv_head_29: unknown key"
     assert found[30].endswith("xxx: unknown key")
+
+
+def test_a_name_has_a_length_that_a_line_can_hold() -> None:
+    config = view(id="x" * 201, other="x" * 200)
+    assert (config.name("id"), config.name("other")) == (None, "x" * 200)
+    assert problems(config) == ["config.json: id: 201 characters are too many for a name (at most 200)"]
+
+
+def test_a_path_of_a_thousand_keys_is_cut_in_the_middle() -> None:
+    data: dict[str, Any] = {}
+    for _ in range(1_000):
+        data = {"text": data}
+    config = inner = view(**data)
+    while (part := inner.mapping("text")) is not None:
+        inner = part
+    inner.problem("last", "is wrong")
+    assert problems(config) == [f"config.json: {'text.' * 40}...{'.text' * 39}.last: is wrong"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kvplan.architecture import ConfigHeads, Quantization, Vision
-from kvplan.config import MAX_LAYERS, Config, shown
+from kvplan.config import MAX_LAYERS, MAX_NAME, Config, shown
 from kvplan.dtypes import canonical
 from kvplan.layers import (
     FullAttention,
@@ -120,20 +120,17 @@ def quantization(reading: Reading, beside: Mapping[str, Any] | None) -> Quantiza
         inner = beside.get("quantization", beside)
         algo = inner.get("kv_cache_quant_algo") if isinstance(inner, Mapping) else None
         mixed = isinstance(inner, Mapping) and inner.get("quant_algo") == _MIXED
-        return Quantization(
-            method="modelopt", kv_cache_algo=algo if isinstance(algo, str) else None, mixed=mixed
-        )
+        return Quantization(method="modelopt", kv_cache_algo=_algo(algo), mixed=mixed)
     config = reading.outer.mapping("quantization_config") or reading.config.mapping("quantization_config")
     if config is None:
         return None
-    method = config.text("quant_method", default="") or ""
+    method = config.name("quant_method") or ""
     if method.startswith("modelopt"):
         mixed = config.get("quant_algo") == _MIXED
         return Quantization(method="modelopt", kv_cache_algo=_modelopt_algo(config), mixed=mixed)
     if method == "compressed-tensors":
         return Quantization(method=method, kv_cache_algo="FP8" if _fp8_scheme(config, strict=True) else None)
-    algo = config.get("kv_cache_quant_algo")
-    return Quantization(method=method, kv_cache_algo=algo if isinstance(algo, str) else None)
+    return Quantization(method=method, kv_cache_algo=_algo(config.get("kv_cache_quant_algo")))
 
 
 def _modelopt_algo(config: Config) -> str | None:
@@ -142,8 +139,11 @@ def _modelopt_algo(config: Config) -> str | None:
     if isinstance(scheme, Mapping) and scheme.get("type") == "float":
         bits = scheme.get("num_bits")
         return {8: "FP8", 4: "NVFP4"}.get(bits) if isinstance(bits, int) else None
-    algo = inner.get("kv_cache_quant_algo")
-    return algo if isinstance(algo, str) else None
+    return _algo(inner.get("kv_cache_quant_algo"))
+
+
+def _algo(value: object) -> str | None:
+    return value if isinstance(value, str) and len(value) <= MAX_NAME else None
 
 
 def _fp8_scheme(config: Config, *, strict: bool) -> bool:

@@ -39,7 +39,7 @@ def read(
     architecture = Architecture(
         id=model_id,
         architecture=name or "",
-        model_type=config.text("model_type") or reading.model_type,
+        model_type=config.name("model_type") or reading.model_type,
         layers=layers,
         context_length=facts.context_length(reading),
         dtype=dtype,
@@ -91,8 +91,8 @@ def _reading(config: Config, name: str) -> Reading:
     flat = name.startswith("Llava") and name.endswith("ForCausalLM")
     parts = [config] if flat else _text_parts(config)
     text = parts[-1]
-    outer_type = config.text("model_type", default="") or ""
-    inner_type = text.text("model_type", default="") or ""
+    outer_type = config.name("model_type") or ""
+    inner_type = text.name("model_type") or ""
     model_type = inner_type if text is not config and inner_type else text_type_of(outer_type)
     return Reading(config=text, outer=config, parts=tuple(parts), architecture=name, model_type=model_type)
 

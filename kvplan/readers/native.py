@@ -64,7 +64,7 @@ def read(config: Config, *, source: Source, model_id: str) -> Architecture:
     """
     config.only(KEYS)
     _check_version(config)
-    name = config.text("id")
+    name = config.name("id")
     values = values_of(config, FACTS)
     revision = _declared_revision(config)
     runs = _runs(config, depth=0)

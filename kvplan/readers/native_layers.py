@@ -161,7 +161,7 @@ def _dtype(view: Config, key: str) -> str | None:
 
 
 def _text(view: Config, fact: Fact) -> str | None:
-    text = view.text(fact.key)
+    text = view.name(fact.key)
     if text is not None and not fact.may_be_empty and not text.strip():
         view.problem(fact.key, "is empty")
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kvplan
-from kvplan.layers import Mamba1
+from kvplan.layers import FullAttention, Mamba1, ShortConv
 
 # 64 layers; a slot of one holds 3 x 8192 x 2 bytes of convolution and 8192 x 16 x 4 of state.
 FALCON_MAMBA = kvplan.Architecture(
@@ -48,3 +48,10 @@ def test_more_slots_than_memory_holds_are_refused_where_no_token_takes_any() -> 
         "the recurrent states take 119,112,990,720 bytes per GPU more than there are for them "
         "(a smaller --max-mamba-cache-size or --max-running-requests, or a higher --tp)"
     )
+
+
+def test_a_convolution_over_one_token_keeps_no_state_to_size() -> None:
+    layers = (ShortConv(dim=2048, conv_kernel=1), FullAttention(kv_heads=8, head_dim=64, v_head_dim=64))
+    model = kvplan.Architecture(id="m", architecture="Lfm2ForCausalLM", layers=layers, attention_heads=32)
+    with pytest.raises(kvplan.RefusedError, match="a slot of recurrent state takes 0 bytes"):
+        kvplan.plan(model, kvplan.Deployment(available_bytes=60 << 30))

@@ -142,7 +142,7 @@ def changed(model: tuple[str, str], facts: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_list_in_a_kv_cache_scheme_is_no_scheme() -> None:
     scheme = {"type": "float", "num_bits": [8]}
-    facts = {"quantization_config": {"quant_method": "modelopt", "kv_cache_scheme": scheme}}
+    facts: dict[str, Any] = {"quantization_config": {"quant_method": "modelopt", "kv_cache_scheme": scheme}}
     quantization = read(config(*_LLAMA, **facts)).quantization
     assert quantization is not None
     assert quantization.kv_cache_algo is None
@@ -150,7 +150,7 @@ def test_a_list_in_a_kv_cache_scheme_is_no_scheme() -> None:
 
 def test_a_list_as_name_of_a_vision_tower_is_no_name() -> None:
     vision = {"model_name": ["siglip_so400m_patch14_384"], "layers": 27, "width": 1152}
-    facts = {"vision_config": vision, "intermediate_size": 11_008, "vocab_size": 102_400}
+    facts: dict[str, Any] = {"vision_config": vision, "intermediate_size": 11_008, "vocab_size": 102_400}
     assert read(config("DeepseekVLV2ForCausalLM", "deepseek_vl_v2", **facts)).parameters
 
 
@@ -183,7 +183,7 @@ def test_long_lists_for_many_layers_are_read_once(model: tuple[str, str], facts:
 
 def test_an_expression_that_would_backtrack_for_years_is_left_out() -> None:
     ignored = ["re:(([a-z._]|[a-z._N])+)+!", "re:(.|.)*(.|.)*(.|.)*x", "re:.*self_attn.*"]
-    facts = {"quantization_config": {"quant_method": "compressed-tensors", "ignore": ignored}}
+    facts: dict[str, Any] = {"quantization_config": {"quant_method": "compressed-tensors", "ignore": ignored}}
     started = time.process_time()
     assert read(config(*_LLAMA, **facts)).parameters
     assert time.process_time() - started < 2
@@ -192,5 +192,14 @@ def test_an_expression_that_would_backtrack_for_years_is_left_out() -> None:
 def test_a_layer_number_of_five_thousand_digits_is_no_layer() -> None:
     """Python converts no more than 4,300 digits."""
     ignored = [f"model.layers.{'9' * 5_000}.mlp"]
-    facts = {"quantization_config": {"quant_method": "compressed-tensors", "ignore": ignored}}
+    facts: dict[str, Any] = {"quantization_config": {"quant_method": "compressed-tensors", "ignore": ignored}}
+    assert read(config(*_LLAMA, **facts)).parameters
+
+
+@pytest.mark.parametrize("targets", [7, {"a": 1}, "Linear", None])
+def test_targets_of_a_scheme_that_are_no_list_name_nothing(targets: Any) -> None:
+    group = {"weights": {"num_bits": 8, "type": "float"}, "targets": targets}
+    facts: dict[str, Any] = {
+        "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"group_0": group}}
+    }
     assert read(config(*_LLAMA, **facts)).parameters

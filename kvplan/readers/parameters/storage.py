@@ -110,7 +110,7 @@ def _compressed_tensors(config: Mapping[str, Any], layers: int) -> Formats:
             continue
         covered = _everywhere(found, config, layers, _KEPT)
         targets = group.get("targets")
-        named = [target for target in targets or () if target != "Linear"]
+        named = [target for target in targets if target != "Linear"] if isinstance(targets, list) else []
         if named:
             listed = module_list(named, layers)
             covered = {
