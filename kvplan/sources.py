@@ -22,8 +22,6 @@ from kvplan.files import JSON_SUFFIXES, YAML_SUFFIXES, printable, read_mapping, 
 from kvplan.weights import headers
 
 SOURCES = ("bundled", "cache", "hub")
-# The index of a model with 384 experts in 60 layers is about 15 MB.
-MAX_INDEX_BYTES = 64 << 20
 # The one part of an index that is of use; the rest names the file of each tensor.
 _INDEX_METADATA = re.compile(r'"metadata"\s*:\s*(\{[^{}]{0,65536}\})')
 
@@ -189,7 +187,7 @@ def _weights_bytes(index: Path | None) -> int | None:
     if index is None:
         return None
     try:
-        text = read_text(index, shown=hub.INDEX, limit=MAX_INDEX_BYTES)
+        text = read_text(index, shown=hub.INDEX, limit=hub.MAX_TRANSFER_BYTES)
         found = _INDEX_METADATA.search(text)
         total = json.loads(found[1]).get("total_size") if found is not None else None
     except (InputError, ValueError):

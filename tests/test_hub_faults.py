@@ -1,0 +1,209 @@
+"""Every way in which the Hub can fail, at a stand-in on the loopback: one line with what to do, nothing kept.
+
+Each fault is met once by the request for what there is (HEAD) and once by the transfer (GET). After it the
+same stand-in is mended, and a second run in a new process has to get the model from it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
+
+import pytest
+
+from tests.conftest import CLONE, COMMIT, TOKEN, HubServer, Isolated
+
+# All models at once, each in a thread of its own, since some faults are waits.
+LOAD_ALL = """
+import functools, json, sys, traceback
+from concurrent.futures import ThreadPoolExecutor
+import huggingface_hub
+from kvplan import InputError, hub, load
+hub.download = functools.partial(hub.download, timeout=1.5)
+hub.TRANSFER_SECONDS = 4.0
+def outcome(repo):
+    try:
+        return repo, [str(len(load(repo).layers))]
+    except InputError as error:
+        return repo, [str(problem) for problem in error.problems]
+    except BaseException:
+        return repo, [traceback.format_exc()]
+with ThreadPoolExecutor(40) as pool:
+    print(json.dumps(dict(pool.map(outcome, sys.argv[1:]))))
+"""
+CONFIG = json.dumps(
+    {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "num_hidden_layers": 32,
+        "hidden_size": 4096,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "max_position_embeddings": 131_072,
+        "torch_dtype": "bfloat16",
+    }
+).encode()
+GOOD = {"X-Repo-Commit": COMMIT, "ETag": '"good"', "Content-Type": "application/json"}
+Script = Callable[[BaseHTTPRequestHandler], None]
+
+
+def answer(status: int, body: bytes = b"", **headers: str) -> Script:
+    """One answer; headers are written with underscores."""
+
+    def script(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        for name, value in {"Content-Length": str(len(body)), **given}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        if handler.command == "GET":
+            handler.wfile.write(body)
+
+    return script
+
+
+def redirected(handler: BaseHTTPRequestHandler) -> None:
+    answer(302, Location=handler.path)(handler)
+
+
+def sent_elsewhere(handler: BaseHTTPRequestHandler) -> None:
+    """To where nobody listens; huggingface_hub tries for longer than this test waits."""
+    answer(302, Location="http://127.0.0.2:9/elsewhere", X_Repo_Commit=COMMIT, ETag='"x"')(handler)
+
+
+def cut_off(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    for name, value in {**GOOD, "Content-Length": str(len(CONFIG))}.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    handler.wfile.write(CONFIG[: len(CONFIG) // 2])
+    handler.wfile.flush()
+    handler.connection.close()
+
+
+def reset(handler: BaseHTTPRequestHandler) -> None:
+    handler.connection.close()
+
+
+def dripping(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    for name, value in {**GOOD, "Content-Length": str(len(CONFIG))}.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    with contextlib.suppress(OSError):
+        for byte in CONFIG:
+            handler.wfile.write(bytes([byte]))
+            handler.wfile.flush()
+            time.sleep(0.1)
+
+
+def endless(handler: BaseHTTPRequestHandler) -> None:
+    """Without a length, and without an end as far as the reader can tell: 400 MB, at 10 ms for each 4 MB."""
+    handler.send_response(200)
+    for name, value in GOOD.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    with contextlib.suppress(OSError):
+        for _ in range(100):
+            handler.wfile.write(b" " * (4 << 20))
+            time.sleep(0.01)
+
+
+def silent(handler: BaseHTTPRequestHandler) -> None:
+    time.sleep(6)
+
+
+PAGE = b"<!DOCTYPE html><html><body>Sign in to this network</body></html>"
+ACCESS = "(check the id; a private or gated model needs HF_TOKEN, of an account that has access)"
+GATED = (
+    "is gated on the Hub (accept its licence on the model page, then set HF_TOKEN to a token of that account)"
+)
+BUSY = "the Hub has had too many requests from here (429) (wait {wait}, or set HF_TOKEN)"
+PORTAL = (
+    "127.0.0.1:PORT does not answer as a Hugging Face Hub does (check HF_ENDPOINT and the proxy settings)"
+)
+NO_CONFIG = (
+    "127.0.0.1:PORT sent a config.json that is no JSON (try again later, and check HF_ENDPOINT and the "
+    "proxy settings)"
+)
+BROKEN_OFF = "the Hub at 127.0.0.1:PORT broke off its answer (try again)"
+ABSENT = "is not on the Hub, or is private and HF_TOKEN gives no access to it (LISTED)"
+TIMED_OUT = "the Hub at 127.0.0.1:PORT did not answer in time (LISTED)"
+SERVER_ERROR = "the Hub at 127.0.0.1:PORT answered with status 500 (try again later)"
+LISTED = "`kvplan models` lists the bundled models"
+
+# Fault: what the HEAD and the GET of the config meet (None: the right answer), and what kvplan says.
+FAULTS: dict[str, tuple[Script | None, Script | None, str]] = {
+    "401": (answer(401), None, f"the Hub refused access (401) {ACCESS}"),
+    "401 in the transfer": (None, answer(401), f"the Hub refused access (401) {ACCESS}"),
+    "401 with the token in the answer": (
+        answer(401, TOKEN.encode(), X_Error_Message=f"bad token {TOKEN}"),
+        None,
+        f"the Hub refused access (401) {ACCESS}",
+    ),
+    "403, gated": (answer(403, X_Error_Code="GatedRepo"), None, GATED),
+    "403, gated, in the transfer": (None, answer(403, X_Error_Code="GatedRepo"), GATED),
+    "404": (answer(404), None, ABSENT),
+    "404 in the transfer": (None, answer(404), ABSENT),
+    "429 with a time": (answer(429, Retry_After="17"), None, BUSY.format(wait="17 seconds")),
+    "429 with a hostile time": (
+        answer(429, Retry_After="\x1b[31m[red]"),
+        None,
+        BUSY.format(wait="a while"),
+    ),
+    "429 without one": (answer(429), None, BUSY.format(wait="a while")),
+    "500": (answer(500, PAGE), None, SERVER_ERROR),
+    "500 in the transfer": (None, answer(500, PAGE), SERVER_ERROR),
+    "no answer": (silent, None, TIMED_OUT),
+    "no answer in the transfer": (None, silent, TIMED_OUT),
+    "a byte now and then": (None, dripping, TIMED_OUT),
+    "a reset connection": (reset, None, BROKEN_OFF),
+    "half a config": (None, cut_off, TIMED_OUT),
+    "a sign-in page": (answer(200, PAGE, Content_Type="text/html"), None, PORTAL),
+    "a sign-in page in the transfer": (
+        None,
+        answer(200, PAGE + b" " * (len(CONFIG) - len(PAGE)), **{"Content_Type": "text/html"}),
+        NO_CONFIG,
+    ),
+    "JSON that is no config": (None, answer(200, b"[]" + b" " * (len(CONFIG) - 2)), NO_CONFIG),
+    "a redirect to itself": (redirected, None, PORTAL),
+    "a redirect to itself in the transfer": (None, redirected, PORTAL),
+    "a redirect to where nobody listens": (None, sent_elsewhere, TIMED_OUT),
+    "an endless config": (None, endless, "sends more than 64 MiB, far more than any config"),
+}
+
+
+@pytest.fixture
+def online(isolated: Isolated, hub_server: HubServer) -> Isolated:
+    isolated.environment["HF_ENDPOINT"] = f"http://127.0.0.1:{hub_server.port}"
+    isolated.environment["HF_TOKEN"] = TOKEN
+    return isolated
+
+
+def test_each_fault_is_one_line_and_leaves_nothing_behind(online: Isolated, hub_server: HubServer) -> None:
+    repos = {f"org/model-{number}": fault for number, fault in enumerate(FAULTS)}
+    hub_server.files = {f"{repo}/config.json": CONFIG for repo in repos}
+    for repo, fault in repos.items():
+        for method, script in zip(("HEAD", "GET"), FAULTS[fault][:2], strict=True):
+            if script is not None:
+                hub_server.scripts[f"{method} {repo}"] = script
+    found, stderr = online.run(LOAD_ALL, *repos)
+    assert TOKEN not in json.dumps(found) + stderr
+    said = {fault: [line.replace(repo, "MODEL") for line in found[repo]] for repo, fault in repos.items()}
+    expected = {
+        fault: ["MODEL: " + line.replace("PORT", str(hub_server.port)).replace("LISTED", LISTED)]
+        for fault, (_, _, line) in FAULTS.items()
+    }
+    assert said == expected
+    assert stderr == ""
+
+    hub_server.scripts = {}
+    found, stderr = online.run(LOAD_ALL, *repos)
+    assert {repos[repo]: lines for repo, lines in found.items()} == {fault: ["32"] for fault in FAULTS}
+    assert stderr == ""
