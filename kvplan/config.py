@@ -101,7 +101,7 @@ class Config:
         value = self.get(key)
         if value is None:
             return default
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:  # NaN
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
             self.problem(key, f"{shown(value)} is not a number")
             return default
         if not 0 < value <= MAX_DIMENSION:

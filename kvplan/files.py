@@ -50,9 +50,8 @@ def read_mapping(
         from kvplan import plain_yaml  # noqa: PLC0415
 
         if len(text) > MAX_YAML_CHARACTERS:
-            raise _error(
-                shown, f"is larger than {MAX_YAML_CHARACTERS >> 10} KiB, far more than any model YAML"
-            )
+            size = MAX_YAML_CHARACTERS >> 10
+            raise _error(shown, f"is larger than {size} KiB, far more than any model YAML")
         data = plain_yaml.parse(text, file=shown, problems=found, lines=lines)
     if _ESCAPED_SURROGATE.search(text) and not _is_unicode(data):
         raise _error(shown, "holds half of a surrogate pair, which is no text", WHAT_IS_READ)

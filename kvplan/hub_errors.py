@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from kvplan.errors import InputError, Problem
@@ -16,7 +17,7 @@ class NotAHubError(Exception):
 
 
 NOT_FOUND = 404
-_WAIT_DIGITS = 6
+_SECONDS = re.compile(r"[0-9]{1,6}")
 
 _ACCESS = "check the id; a private or gated model needs HF_TOKEN, of an account that has access"
 _NO_SUCH_MODEL = ("is not on the Hub, or is private and HF_TOKEN gives no access to it", "")
@@ -75,12 +76,7 @@ def explain(error: BaseException, *, endpoint: str, revision: str | None) -> tup
             status, (f"the Hub at {{host}} answered with status {status}", "try again later")
         )
     if known is None and isinstance(root, OSError):
-        # Without a reason of the system it is huggingface_hub's own, for a file of another size than announced.
-        known = (
-            _BROKEN_OFF
-            if not root.strerror
-            else (f"can't be stored in the local cache: {root.strerror}", "set HF_HOME to a writable folder")
-        )
+        known = _of_system(root)
     if known is None:
         known = (
             f"can't be fetched from {{host}} ({type(root).__name__})",
@@ -88,6 +84,12 @@ def explain(error: BaseException, *, endpoint: str, revision: str | None) -> tup
         )
     values = {"host": host_of(endpoint), "revision": revision or "main", "wait": _wait(root)}
     return known[0].format(**values), known[1].format(**values)
+
+
+def _of_system(error: OSError) -> tuple[str, str]:
+    if not error.strerror:  # huggingface_hub's own, for a file of another size than announced
+        return _BROKEN_OFF
+    return f"can't be stored in the local cache: {error.strerror}", "set HF_HOME to a writable folder"
 
 
 def root_of(error: BaseException) -> BaseException:
@@ -106,11 +108,7 @@ def _wait(error: BaseException) -> str:
     """The seconds that the answer asks for; they may also be a date, which is not worth a clock."""
     headers = getattr(getattr(error, "response", None), "headers", {})
     asked = str(headers.get("Retry-After", ""))
-    return (
-        f"{asked} seconds"
-        if asked.isascii() and asked.isdigit() and len(asked) <= _WAIT_DIGITS
-        else "a while"
-    )
+    return f"{asked} seconds" if _SECONDS.fullmatch(asked) else "a while"
 
 
 def check_endpoint(endpoint: str | None) -> None:

@@ -80,7 +80,7 @@ def test_an_unknown_key_gets_a_near_spelling() -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (float("nan"), "nan is not a number"),
+        (float("nan"), "nan is not above 0 and at most 16777216"),
         ("2", "'2' is not a number"),
         (True, "True is not a number"),
         (float("inf"), "inf is not above 0 and at most 16777216"),

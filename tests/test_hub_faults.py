@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from tests.conftest import CLONE, COMMIT, TOKEN, HubServer, Isolated
+from tests.conftest import COMMIT, TOKEN, HubServer, Isolated
 
 # All models at once, each in a thread of its own, since some faults are waits.
 LOAD_ALL = """
@@ -168,7 +165,7 @@ FAULTS: dict[str, tuple[Script | None, Script | None, str]] = {
     "a sign-in page": (answer(200, PAGE, Content_Type="text/html"), None, PORTAL),
     "a sign-in page in the transfer": (
         None,
-        answer(200, PAGE + b" " * (len(CONFIG) - len(PAGE)), **{"Content_Type": "text/html"}),
+        answer(200, PAGE + b" " * (len(CONFIG) - len(PAGE)), Content_Type="text/html"),
         NO_CONFIG,
     ),
     "JSON that is no config": (None, answer(200, b"[]" + b" " * (len(CONFIG) - 2)), NO_CONFIG),

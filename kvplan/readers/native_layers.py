@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from decimal import Decimal, InvalidOperation
 from typing import Any
 

@@ -29,6 +29,7 @@ from tests.fuzz.seeds import ROOT, seeds
 HANG_SECONDS = 10
 GROWTH_MIB = 200
 _WARM_UP = 2_000
+_TOLD_EVERY = 100_000
 _SHOWN = 20
 
 
@@ -83,6 +84,11 @@ def _run(job: tuple[int, int, int, Path | None]) -> dict[str, Any]:
                 outcomes.update([verdict.kind, *checked])
                 if verdict.seconds > slowest:
                     slowest, slowest_case = verdict.seconds, number
+            if (number - first + 1) % _TOLD_EVERY == 0:
+                failed = sum(map(len, failures.values()))
+                print(
+                    f"{number - first + 1:,} cases, {failed} failed, {_peak_kib() >> 10} MiB", file=sys.stderr
+                )
             if number - first == min(_WARM_UP, end - first - 1):
                 before = _peak_kib()
     signal.setitimer(signal.ITIMER_PROF, 0)

@@ -62,30 +62,26 @@ def check_doubled(mapping: dict[str, Any], model: Architecture, *, native: bool)
 
 
 def check_plain(mapping: dict[str, Any], made: Plan) -> bool:
-    """The formula of the field for K and V, computed from the keys alone; whether the config is that plain."""
-    names, kv_dtype = mapping.get("architectures"), made.resolved.kv_cache_dtype
+    """The field's formula for K and V, from the keys alone; whether the config is that plain."""
+    kv_dtype, asked = made.resolved.kv_cache_dtype, made.deployment
+    sharded = made.resolved.attention_tp > 1 or asked.pp > 1 or asked.dcp > 1
     values = [mapping.get("num_hidden_layers"), mapping.get("num_key_value_heads"), _head_dim(mapping)]
-    plain = isinstance(names, list) and names and names[0] in _PLAIN_CLASSES
-    if (
-        not plain
-        or mapping.get("model_type") not in _PLAIN_TYPES
-        or made.resolved.attention_tp > 1
-        or made.deployment.pp > 1
-        or made.deployment.dcp > 1
-    ):
+    if sharded or asked.speculative_algorithm or not _is_plain(mapping) or kv_dtype not in _ELEMENT_BYTES:
         return False
-    if not all(type(value) is int and value > 0 for value in values) or kv_dtype not in _ELEMENT_BYTES:
-        return False
-    if (
-        any(mapping.get(key) is not None for key in (*_OTHER_KEYS, *_TEXT_PARTS))
-        or made.deployment.speculative_algorithm
-    ):
+    if not all(type(value) is int and value > 0 for value in values):
         return False
     layers, kv_heads, head_dim = (int(value or 0) for value in values)
     expected = 2 * layers * kv_heads * head_dim * _ELEMENT_BYTES[kv_dtype]
     assert made.request.bytes_per_token == expected, f"{made.request.bytes_per_token}, not {expected}"
     assert made.pool.cell_size == expected, f"cell {made.pool.cell_size}, not {expected}"
     return True
+
+
+def _is_plain(mapping: dict[str, Any]) -> bool:
+    names = mapping.get("architectures")
+    named = isinstance(names, list) and bool(names) and names[0] in _PLAIN_CLASSES
+    others = any(mapping.get(key) is not None for key in (*_OTHER_KEYS, *_TEXT_PARTS))
+    return named and not others and mapping.get("model_type") in _PLAIN_TYPES
 
 
 def _head_dim(mapping: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""A short run of the cases that `python -m tests.fuzz` runs by the million, from the seeds in the repository."""
+"""A short run of the cases that `python -m tests.fuzz` runs by the million."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of the wrong type, shape or size at every place where a reader looks: named, never a crash or a hang."""
+"""Values of the wrong type, shape or size wherever a reader looks: named, never a crash or a hang."""
 
 from __future__ import annotations
 
@@ -203,3 +203,35 @@ def test_targets_of_a_scheme_that_are_no_list_name_nothing(targets: Any) -> None
         "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"group_0": group}}
     }
     assert read(config(*_LLAMA, **facts)).parameters
+
+
+_GLOBS = [f"a{number}*" for number in range(5_000, 105_000)]
+_NUMBERS = list(range(5_000, 105_000))
+_GROUP = {"weights": {"num_bits": 8, "type": "float"}, "targets": ["re:.*experts.*"]}
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"mlp_only_layers": _NUMBERS},
+        {"moe_layers_enum": ",".join(map(str, _NUMBERS))},
+        {
+            "quantization_config": {
+                "quant_method": "awq",
+                "modules_to_not_convert": _GLOBS,
+            }
+        },
+        {
+            "quantization_config": {
+                "quant_method": "compressed-tensors",
+                "ignore": [f"a{n}" for n in _NUMBERS],
+                "config_groups": {f"group_{n}": _GROUP for n in range(10_000)},
+            }
+        },
+    ],
+    ids=["dense layers", "MoE layers", "globs", "groups of weights"],
+)
+def test_the_estimate_of_weights_takes_no_longer_for_lists_without_end(facts: dict[str, Any]) -> None:
+    started = time.process_time()
+    read(config(*_LLAMA, num_hidden_layers=10_000, num_experts=8, **facts))
+    assert time.process_time() - started < 2
