@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import stat
 from collections import Counter
@@ -60,6 +61,23 @@ def read_mapping(
     if problems is None and found:
         raise InputError(found)
     return data
+
+
+def check_readable(path: str, *, shown: str) -> None:
+    """Raise InputError for what has no end or may never begin: a device, a socket, a named pipe.
+
+    The shell's `<(...)` is a pipe without a name in any folder, and passes.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return  # opening it says why
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return
+    if not stat.S_ISFIFO(mode) or not (
+        path.startswith("/dev/fd/") or not os.path.exists(os.path.realpath(path))
+    ):
+        raise _error(shown, "is a device or a named pipe, not a file", "- reads from stdin")
 
 
 def printable(text: str) -> str:

@@ -19,6 +19,8 @@ from kvplan.render.text import visible
 PROGRAM = "kvplan"
 DEBUG_FLAG = "--debug"
 EXIT_BUG = 1
+# A file with more problems is another kind of file; nobody reads on.
+MOST_LINES = 200
 EXIT_INTERRUPTED = 130
 
 
@@ -43,7 +45,7 @@ class BoundaryGroup(PlainGroup):
         except Exception as error:
             arguments = sys.argv[1:] if args is None else args
             if DEBUG_FLAG in arguments:
-                raise
+                trace(error)
             code = report(error)
         except KeyboardInterrupt:
             code = EXIT_INTERRUPTED
@@ -54,7 +56,9 @@ def report(error: Exception) -> int:
     """Write what went wrong to stderr, a line per problem; the exit code that belongs to it."""
     match error:
         case KvplanError():
-            complain(str(problem) for problem in error.problems)
+            complain(str(problem) for problem in error.problems[:MOST_LINES])
+            if len(error.problems) > MOST_LINES:
+                complain([f"and {len(error.problems) - MOST_LINES:,} problems more"])
             return error.exit_code
         case typer.TyperException():
             complain([f"{error.format_message()}{_usage_hint(error)}"])
@@ -63,6 +67,14 @@ def report(error: Exception) -> int:
             detail = f"{type(error).__name__}: {error}"
             complain([f"internal: {detail} (a bug of kvplan; {DEBUG_FLAG} shows the traceback)"])
             return EXIT_BUG
+
+
+def trace(error: Exception) -> None:
+    """Write the traceback to stderr, harmless to a terminal."""
+    import traceback  # noqa: PLC0415 - few runs show one
+
+    for line in "".join(traceback.format_exception(error)).splitlines():
+        print(visible(line), file=sys.stderr)  # noqa: T201
 
 
 def _usage_hint(error: typer.TyperException) -> str:

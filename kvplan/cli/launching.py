@@ -9,7 +9,7 @@ from typing import IO, Annotated
 import typer
 
 from kvplan.errors import InputError, Problem
-from kvplan.files import printable
+from kvplan.files import check_readable, printable
 from kvplan.launch import Launch, parse
 from kvplan.launch.lines import MAX_CHARACTERS
 
@@ -58,6 +58,7 @@ def model_of(model: str | None, launch: Launch | None) -> str:
 
 def _text(path: str) -> str:
     shown = printable(path)
+    check_readable(path, shown=shown)
     try:
         with open(path, encoding="utf-8-sig") as file:
             return _read(file, shown)

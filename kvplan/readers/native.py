@@ -106,6 +106,9 @@ def _runs(view: Config, *, depth: int) -> tuple[_Run, ...]:
         return (_UNREADABLE,)
     if listed == []:
         view.problem("layers", "holds no layer")
+    if isinstance(listed, list) and len(listed) > MAX_LAYERS:
+        view.problem("layers", f"has {len(listed)} entries, and no model has more than {MAX_LAYERS} layers")
+        return (_UNREADABLE,)
     if depth > MAX_DEPTH:
         view.problem("layers", f"groups are nested more than {MAX_DEPTH} deep")
         return (_UNREADABLE,)

@@ -85,10 +85,8 @@ def _run(job: tuple[int, int, int, Path | None]) -> dict[str, Any]:
                 if verdict.seconds > slowest:
                     slowest, slowest_case = verdict.seconds, number
             if (number - first + 1) % _TOLD_EVERY == 0:
-                failed = sum(map(len, failures.values()))
-                print(
-                    f"{number - first + 1:,} cases, {failed} failed, {_peak_kib() >> 10} MiB", file=sys.stderr
-                )
+                failed, memory = sum(map(len, failures.values())), _peak_kib() >> 10
+                _tell(f"{number - first + 1:,} cases, {failed} failed, {memory} MiB")
             if number - first == min(_WARM_UP, end - first - 1):
                 before = _peak_kib()
     signal.setitimer(signal.ITIMER_PROF, 0)
@@ -109,7 +107,13 @@ def _note(failures: dict[str, list[str]], error: Exception, number: int) -> None
     last = frames[-1]
     text = f"{type(error).__name__}: {error}"
     place = f"{Path(last.filename).name}:{last.lineno} under {Path(own.filename).name}:{own.lineno}"
+    if place not in failures:
+        _tell(f"case {number} at {place}: {text[:300]!a}")
     failures.setdefault(place, []).append(f"case {number}: {text[:300]!a}")
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _peak_kib() -> int:

@@ -16,7 +16,7 @@ from tests.fuzz.seeds import Seed
 
 # Shares of the cases that get what takes long; every relation is met thousands of times in a long run.
 OF_TEXT = 0.1
-RELATED = 0.08
+RELATED = 0.06
 EXPORTED = 0.01
 RENDERED = 0.004
 

@@ -126,9 +126,10 @@ def _doubled(mapping: dict[str, Any], depth: int = 0) -> dict[str, Any]:
         if isinstance(mapping.get(part), dict) and depth <= _DEEPEST:
             return {**mapping, part: _doubled(mapping[part], depth + 1)}
     key = next((key for key in _COUNTS if mapping.get(key) is not None), None)
-    if key is None:
+    count = mapping.get(key) if key is not None else None
+    if key is None or not isinstance(count, (int, float)):
         return mapping
-    return {**_lists_doubled(mapping, int(mapping[key])), key: 2 * int(mapping[key])}
+    return {**_lists_doubled(mapping, int(count)), key: 2 * count}
 
 
 def _lists_doubled(mapping: dict[str, Any], count: int, depth: int = 0) -> dict[str, Any]:
