@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kvplan.architecture import Architecture, Source
-from kvplan.config import MAX_LAYERS, Config, shown
+from kvplan.config import MAX_LAYERS, MAX_NAME, Config, shown
 from kvplan.layers import CompressedAttention
 from kvplan.readers import facts
 from kvplan.readers.deepseek_v4 import mtp_ratios
@@ -75,10 +75,15 @@ def _refuse(config: Config, name: str | None) -> None:
         config.problem("architectures", f"{name} is not planned: {NOT_PLANNED[name]}", _DECLARE)
     elif name is not None and name.endswith(DRAFT_ENDINGS):
         config.problem(
-            "architectures", f"{name} is a draft model", "plan its target with --speculative-algorithm"
+            "architectures",
+            f"{name:.{MAX_NAME}} is a draft model",
+            "plan its target with --speculative-algorithm",
         )
     elif kind is not None:
-        config.problem("architectures", f"{name} is {kind}: it decodes nothing and keeps no KV cache")
+        config.problem(
+            "architectures",
+            f"{(name or 'this'):.{MAX_NAME}} is {kind}: it decodes nothing and keeps no KV cache",
+        )
     elif name is None:
         config.problem("architectures", "is missing, so the model class is unknown", _DECLARE)
     else:

@@ -80,6 +80,11 @@ REFUSED: dict[str, tuple[tuple[str, str], dict[str, Any], list[str]]] = {
         {"text_config": {"model_type": "llama"}},
         ["text_config.num_hidden_layers: is missing, though the config outside has it"],
     ),
+    "an encoder with a name of a megabyte": (
+        (LONG, "bert"),
+        {},
+        [f"architectures: {'x' * 200} is an encoder: it decodes nothing and keeps no KV cache"],
+    ),
     "more layers than any model has": (
         _LLAMA,
         {"num_hidden_layers": 10_001},
