@@ -204,3 +204,66 @@ def test_each_fault_is_one_line_and_leaves_nothing_behind(online: Isolated, hub_
     found, stderr = online.run(LOAD_ALL, *repos)
     assert {repos[repo]: lines for repo, lines in found.items()} == {fault: ["32"] for fault in FAULTS}
     assert stderr == ""
+
+
+# The command line, with tracebacks; the waits are left to the threads above.
+DEBUG_EACH = """
+import functools, json, sys
+from typer.testing import CliRunner
+from kvplan import hub
+from kvplan.cli.app import app
+hub.download = functools.partial(hub.download, timeout=1.5)
+hub.TRANSFER_SECONDS = 2.0
+results = {}
+for repo in sys.argv[1:]:
+    result = CliRunner().invoke(app, ["size", repo, "--debug"], prog_name="kvplan")
+    results[repo] = [result.exit_code, result.stdout, result.stderr]
+print(json.dumps(results))
+"""
+
+
+def test_a_token_is_in_no_output_even_with_tracebacks(online: Isolated, hub_server: HubServer) -> None:
+    named = ["401 with the token in the answer", "403, gated, in the transfer", "500", "a reset connection"]
+    repos = {f"org/debug-{number}": fault for number, fault in enumerate(named)}
+    hub_server.files = {f"{repo}/config.json": CONFIG for repo in repos}
+    for repo, fault in repos.items():
+        for method, script in zip(("HEAD", "GET"), FAULTS[fault][:2], strict=True):
+            if script is not None:
+                hub_server.scripts[f"{method} {repo}"] = script
+    found, stderr = online.run(DEBUG_EACH, *repos)
+    for repo, (code, stdout, shown) in found.items():
+        assert (code, stdout) == (2, ""), repos[repo]
+        assert shown.startswith("Traceback (most recent call last):"), repos[repo]
+        assert shown.splitlines()[-1].startswith(f"kvplan: error: {repo}: "), repos[repo]
+    assert TOKEN not in json.dumps(found) + stderr
+    assert hub_server.authorizations == {f"Bearer {TOKEN}"}  # it was sent, so it could have been shown
+
+
+def test_a_quantisation_file_that_is_a_page_is_not_kept(online: Isolated, hub_server: HubServer) -> None:
+    """hf_quant_config.json decides bytes: a page in its place must not stay in the cache."""
+    page, good = b"<html></html>", b'{"quantization": {"kv_cache_quant_algo": "FP8"}}'
+    hub_server.files = {"org/name/config.json": CONFIG, "org/name/hf_quant_config.json": page}
+    found, _ = online.run(LOAD_ALL, "org/name")
+    assert found["org/name"] == [
+        f"org/name: 127.0.0.1:{hub_server.port} sent a hf_quant_config.json that is no JSON "
+        "(try again later, and check HF_ENDPOINT and the proxy settings)"
+    ]
+    hub_server.files["org/name/hf_quant_config.json"] = good
+    assert online.run(LOAD_ALL, "org/name")[0] == {"org/name": ["32"]}
+
+
+@pytest.mark.parametrize("variable", ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"])
+def test_offline_nobody_is_asked_and_what_is_cached_is_used(
+    online: Isolated, hub_server: HubServer, variable: str
+) -> None:
+    hub_server.files = {"org/name/config.json": CONFIG}
+    assert online.run(LOAD_ALL, "org/name")[0] == {"org/name": ["32"]}
+    asked = len(hub_server.requests)
+    online.environment[variable] = "1"
+    assert online.run(LOAD_ALL, "org/name", "org/other")[0] == {
+        "org/name": ["32"],
+        "org/other": [
+            f"org/other: is not in the local Hugging Face cache, and HF_HUB_OFFLINE is set ({LISTED})"
+        ],
+    }
+    assert len(hub_server.requests) == asked
