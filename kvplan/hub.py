@@ -41,6 +41,7 @@ TRANSFER_SECONDS = 120.0
 # The index of a model with 384 experts in 60 layers is about 15 MB.
 MAX_TRANSFER_BYTES = 64 << 20
 GLANCE_SECONDS = 0.25
+_NOT_ITS_ANSWER = "check HF_ENDPOINT and the proxy settings"
 
 # The spinner is the command line's; telemetry would be one more request to the Hub.
 _QUIET = {
@@ -162,8 +163,8 @@ def _watch_transfer(repo: str) -> None:
     """Raise InputError where the Hub sends without end: the library takes what comes."""
     cache = Path(_library().constants.HF_HUB_CACHE)
     if hub_cache.take_back_partial(cache, repo, above=MAX_TRANSFER_BYTES):
-        what = f"sends more than {MAX_TRANSFER_BYTES >> 20} MiB, far more than any config"
-        raise InputError(Problem(file=repo, key="", what=what))
+        what = f"the Hub sends more than {MAX_TRANSFER_BYTES >> 20} MiB, far more than any config"
+        raise InputError(Problem(file=repo, key="", what=what, hint=_NOT_ITS_ANSWER))
 
 
 def _check_content(repo: str, found: HubFiles) -> None:
@@ -179,7 +180,7 @@ def _check_content(repo: str, found: HubFiles) -> None:
                     file=repo,
                     key="",
                     what=f"{host} sent a {path.name} that is no JSON",
-                    hint="try again later, and check HF_ENDPOINT and the proxy settings",
+                    hint=f"try again later, and {_NOT_ITS_ANSWER}",
                 )
                 for path in wrong
             ]

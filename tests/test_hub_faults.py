@@ -172,7 +172,11 @@ FAULTS: dict[str, tuple[Script | None, Script | None, str]] = {
     "a redirect to itself": (redirected, None, PORTAL),
     "a redirect to itself in the transfer": (None, redirected, PORTAL),
     "a redirect to where nobody listens": (None, sent_elsewhere, TIMED_OUT),
-    "an endless config": (None, endless, "sends more than 64 MiB, far more than any config"),
+    "an endless config": (
+        None,
+        endless,
+        "the Hub sends more than 64 MiB, far more than any config (check HF_ENDPOINT and the proxy settings)",
+    ),
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import socket
 import time
 from pathlib import Path
@@ -162,6 +163,13 @@ def test_what_is_wrong_is_quoted_harmlessly(arguments: list[str], line: str) -> 
     )
     assert result.stderr.count("\n") == 1
     assert CONTROL.search(result.stderr) is None
+
+
+def test_the_command_that_fit_prints_can_be_pasted() -> None:
+    Path("m.yaml").write_text(model_of("org/name;touch made;$(touch made)'"))
+    result = run("fit", "m.yaml", "--concurrency", "1", "--ctx", "1k", "--format", "json")
+    words = shlex.split(json.loads(result.stdout)["settings"][0]["command"])
+    assert words[4] == "org/name;touch made;$(touch made)'"
 
 
 def test_a_launch_line_runs_nothing_and_paints_nothing(folder: Path) -> None:
