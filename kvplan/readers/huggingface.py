@@ -17,6 +17,8 @@ from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, LAYER_KEYS, Reading, 
 # In SGLang's order (utils/hf_transformers/common.py, get_hf_text_config); the last two are LLaVA-like
 # and VibeVoice configs that it does not serve.
 _TEXT_PARTS = ("thinker_config", "llm_config", "language_config", "text_config", "llm_cfg", "decoder_config")
+# Published configs nest two. Every part has a path of its own, so that thousands would fill the memory.
+_MAX_PARTS = 16
 _DECLARE = "declare the layers in a YAML of kvplan's own, see `kvplan schema`"
 
 
@@ -107,6 +109,9 @@ def _text_parts(config: Config) -> list[Config]:
     parts = [config]
     while (part := _text_part(parts[-1])) is not None:
         parts.append(part)
+        if len(parts) > _MAX_PARTS:
+            part.problem("", "is nested in too many text parts")
+            break
     return parts
 
 

@@ -159,12 +159,16 @@ def test_a_list_as_name_of_a_vision_tower_is_no_name() -> None:
     assert read(config("DeepseekVLV2ForCausalLM", "deepseek_vl_v2", **facts)).parameters
 
 
-def test_parts_nested_in_parts_are_followed_however_deep() -> None:
-    """Python stops after 1,000 calls inside calls."""
+@pytest.mark.parametrize(("depth", "words"), [(15, ""), (5_000, "is nested in too many text parts")])
+def test_parts_nested_in_parts_are_followed_to_a_depth_that_no_model_has(depth: int, words: str) -> None:
     nested = config(*_LLAMA)
-    for _ in range(5_000):
+    for _ in range(depth):
         nested = {"architectures": ["LlamaForCausalLM"], "text_config": nested}
-    assert len(read(nested).layers) == 12
+    if not words:
+        assert len(read(nested).layers) == 12
+        return
+    with pytest.raises(InputError, match=words):
+        read(nested)
 
 
 @pytest.mark.parametrize(
