@@ -8,7 +8,10 @@ from dataclasses import dataclass, field  # noqa: TID251 - what a log says is ga
 from kvplan.bootlog import patterns
 from kvplan.bootlog.arguments import read_server_args
 from kvplan.bootlog.lines import read_line
-from kvplan.bootlog.records import BootLog, Rank, Scalar, States, Tokens, Weights
+from kvplan.bootlog.records import BootLog, Rank, States, Tokens, Weights
+
+# More than any start has, so that a log can't fill the memory.
+_MAX_RANKS, _MAX_PARTS = 4_096, 64
 
 
 @dataclass(slots=True)
@@ -30,7 +33,7 @@ class _Draft:
 class _Start:
     """One start while its lines come in."""
 
-    server_args: dict[str, Scalar] = field(default_factory=dict)
+    server_args: str = ""
     newer: bool = False
     ranks: dict[str, _Draft] = field(default_factory=dict)
 
@@ -44,12 +47,13 @@ def read_log(lines: Iterable[str]) -> BootLog:
         line = read_line(text)
         if patterns.SERVER_ARGS.match(line.message):
             start, starts = _Start(), starts + 1
-            start.server_args = read_server_args(line.message.partition("=")[2])
+            start.server_args = line.message.partition("=")[2]
         start.newer = start.newer or patterns.NEWER.search(line.message) is not None
-        _note(start.ranks, line.rank, line.message)
+        if line.rank in start.ranks or len(start.ranks) < _MAX_RANKS:
+            _note(start.ranks, line.rank, line.message)
     return BootLog(
         ranks=tuple(_rank(name, draft) for name, draft in sorted(start.ranks.items())),
-        server_args=start.server_args,
+        server_args=read_server_args(start.server_args),
         newer=start.newer,
         starts=max(starts, 1),
     )
@@ -91,7 +95,8 @@ def _note_weights(rank: _Draft, message: str) -> None:
         gib=float(usage[1]) if usage else None,
         free_after_gib=float(free[1]),
     )
-    rank.loaded.append(weights)
+    if len(rank.loaded) < _MAX_PARTS:
+        rank.loaded.append(weights)
     if not rank.sized and not rank.pools:
         rank.loaded_before_pools = len(rank.loaded)
 
@@ -104,8 +109,9 @@ def _note_pool(rank: _Draft, message: str) -> None:
         dtype=dtype[1] if dtype else None,
         virtual="VA upper bound" in message,
     )
-    if pool.sizes_gib:
-        (rank.draft_pools if rank.sized else rank.pools).append(pool)
+    pools = rank.draft_pools if rank.sized else rank.pools
+    if pool.sizes_gib and len(pools) < _MAX_PARTS:
+        pools.append(pool)
 
 
 def _rank(name: str, draft: _Draft) -> Rank:

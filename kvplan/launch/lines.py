@@ -45,7 +45,11 @@ def commands(text: str, shown: str) -> list[Command]:
         raise _error(shown, f"has {len(text):,} characters, far more than a launch script")
     variables: dict[str, str] = {}
     found: list[Command] = []
+    left = MAX_CHARACTERS
     for number, segment in enumerate(_segments(text, shown)):
+        left -= sum(_growth(word, variables) for word in segment)
+        if left < 0:
+            raise _error(shown, f"its variables grow it by more than {MAX_CHARACTERS:,} characters")
         words = [_expanded(word, variables) for word in segment]
         start = _arguments_from(words)
         if start is None and words[0].startswith("-"):
@@ -128,6 +132,12 @@ def _kept(match: re.Match[str]) -> str:
 def _expanded(word: str, variables: Mapping[str, str]) -> str:
     """The word with the variables that the script itself sets; others stay as they are written."""
     return _VARIABLE.sub(lambda match: variables.get(match[1] or match[2], match[0]), word)
+
+
+def _growth(word: str, variables: Mapping[str, str]) -> int:
+    """By how many characters variables lengthen the word: one that holds another ten times, and so on."""
+    found = _VARIABLE.finditer(word) if "$" in word else ()
+    return sum(len(variables.get(match[1] or match[2], "")) for match in found)
 
 
 def _assignments(words: Sequence[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kvplan.architecture import ConfigHeads, Quantization, Vision
-from kvplan.config import Config
+from kvplan.config import MAX_LAYERS, MAX_NAME, Config, shown
 from kvplan.dtypes import canonical
 from kvplan.layers import (
     FullAttention,
@@ -95,11 +95,14 @@ def context_length(reading: Reading) -> int | None:
     scaling = config.mapping("rope_scaling") or config.mapping("rope_parameters")
     if length is None or scaling is None or reading.model_type in _ROPE_BY_LAYER_TYPE:
         return length
-    kind = scaling.get("rope_type") or scaling.get("type")
+    kind = scaling.text("rope_type") or scaling.text("type")
     filled_in = kind in _ROPE_FROM_LENGTH and reading.model_type not in _ROPE_AS_WRITTEN
     if "original_max_position_embeddings" in scaling or filled_in or scaling.get("rope_type") == "llama3":
         return length
-    return int(scaling.number("factor", default=1.0) * length)
+    stretched = int(scaling.ratio("factor", default=1.0) * length)
+    if not 1 <= stretched <= _MAX_CONTEXT:
+        scaling.problem("factor", f"makes {length} positions {stretched}, which no model has")
+    return stretched
 
 
 def _context_keys(reading: Reading) -> tuple[str, ...]:
@@ -126,7 +129,7 @@ def dtype(reading: Reading) -> str | None:
             if name is not None and name != "auto":
                 found = canonical(name)
                 if found is None:
-                    config.problem(key, f"unknown dtype {name!r}", "bfloat16, float16 or float32")
+                    config.problem(key, f"unknown dtype {shown(name)}", "bfloat16, float16 or float32")
                 return found
     return None
 
@@ -138,9 +141,10 @@ def vision(reading: Reading) -> Vision | None:
     """
     config = reading.outer.mapping("vision_config")
     defaults = reading.vision_defaults
-    if reading.outer.get("model_type") == "deepseek_v41" or (config is None and defaults is None):
+    outer_type = reading.outer.text("model_type")
+    if outer_type == "deepseek_v41" or (config is None and defaults is None):
         return None
-    if reading.outer.get("model_type") in _UNTYPED_VISION:
+    if outer_type in _UNTYPED_VISION:
         return Vision()
     return Vision(
         layers=_vision_size(config, defaults or {}, "num_hidden_layers", "vt_num_hidden_layers"),
@@ -165,9 +169,9 @@ def quantization(reading: Reading, beside: Mapping[str, Any] | None) -> Quantiza
         return _quantization_beside(beside)
     if config is None:
         return None
-    method = config.text("quant_method")
+    method = config.name("quant_method")
     if (method or "modelopt").startswith("modelopt"):
-        weights = config.text("quant_algo")
+        weights = _algo(config.get("quant_algo"))
         algo, bare = _modelopt_algo(config)
         return _modelopt(weights, algo, bare=bare)
     if method == "compressed-tensors":
@@ -178,7 +182,7 @@ def quantization(reading: Reading, beside: Mapping[str, Any] | None) -> Quantiza
 def _quantization_config(reading: Reading) -> Config | None:
     """The part of the file that says how weights are stored: at the top, where a class does not lift it."""
     found = reading.outer.mapping("quantization_config") or reading.outer.mapping("compression_config")
-    if found is None and reading.outer.get("model_type") in _LIFTS_QUANTIZATION:
+    if found is None and reading.outer.text("model_type") in _LIFTS_QUANTIZATION:
         return reading.config.mapping("quantization_config")
     return found
 
@@ -187,8 +191,7 @@ def _quantization_beside(beside: Mapping[str, Any]) -> Quantization:
     inner = beside.get("quantization", beside)
     found = inner if isinstance(inner, Mapping) else {}
     weights, algo = (found.get(key) for key in ("quant_algo", "kv_cache_quant_algo"))
-    texts = (name if isinstance(name, str) else None for name in (weights, algo))
-    return _modelopt(*texts, bare=False)
+    return _modelopt(_algo(weights), _algo(algo), bare=False)
 
 
 def _modelopt(weights: str | None, kv: str | None, *, bare: bool) -> Quantization:
@@ -226,8 +229,11 @@ def _modelopt_algo(config: Config) -> tuple[str | None, bool]:
 
 
 def _kv_algo(config: Config) -> str | None:
-    algo = config.get("kv_cache_quant_algo")
-    return algo if isinstance(algo, str) else None
+    return _algo(config.get("kv_cache_quant_algo"))
+
+
+def _algo(value: object) -> str | None:
+    return value if isinstance(value, str) and len(value) <= MAX_NAME else None
 
 
 def _fp8_scheme(config: Config) -> bool:
@@ -277,7 +283,7 @@ def _blank_heads(reading: Reading) -> list[str]:
 
 def draft_layers(reading: Reading) -> int | None:
     """MTP layers that ship with the model, under the one key that SGLang counts."""
-    return reading.optional("num_nextn_predict_layers", least=0)
+    return reading.optional("num_nextn_predict_layers", least=0, most=MAX_LAYERS)
 
 
 def config_heads(reading: Reading, layers: tuple[Layer, ...]) -> ConfigHeads | None:
