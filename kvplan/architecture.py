@@ -37,11 +37,15 @@ class Quantization:
     """How the checkpoint is quantised, as far as the KV cache is concerned.
 
     `kv_cache_algo`: the format that the checkpoint declares for K and V (FP8, NVFP4 ...), None if none.
-    `mixed`: its layers are quantised in different ways.
+    `bare_kv_algo`: that format stands as a key of its own beside the weights' one in config.json.
+    `weights_algo`: ModelOpt's name of the weights' format. `mixed`: its layers are quantised in different
+    ways.
     """
 
     method: str
     kv_cache_algo: str | None = None
+    bare_kv_algo: bool = False
+    weights_algo: str | None = None
     mixed: bool = False
 
 
@@ -63,7 +67,8 @@ class Architecture:
     included), `attention_heads` the query heads. `draft_layers`: MTP layers that ship with the model.
     `mtp_ratios`: entries of compress_ratios past the last layer, which belong to MTP. `loops`: how
     often the stack is run, each time with a cache of its own. `nested_text`: the config nests its
-    language model; `modalities`: vision and audio, where it has parts for them. `assumed`: defaults
+    language model; `modalities`: vision and audio, where it has parts for them. `oddities`: entries of the
+    config, as `key: value`, that some version of an engine reads in a way of its own. `assumed`: defaults
     that were used because the config leaves a value out. `notes`: remarks on the config.
     `weights_bytes`: the checkpoint's size as published, `parameters` what it holds by the config's sizes.
     `changes`: what a what-if changed of the published model, none for the model itself.
@@ -85,6 +90,7 @@ class Architecture:
     mtp_ratios: tuple[int, ...] = ()
     nested_text: bool = False
     modalities: tuple[str, ...] = ()
+    oddities: tuple[str, ...] = ()
     vision: Vision | None = None
     quantization: Quantization | None = None
     weights_bytes: int | None = None

@@ -195,7 +195,7 @@ def _bound(settings: Settings, before: int, after: int, used: int, weights: Weig
     return Bound(
         free_before_bytes=before,
         weights_bytes=used,
-        available_bytes=_available(settings, before, after),
+        available_bytes=max(0, _available(settings, before, after)),
         max_total_num_tokens=capacity.max_total_num_tokens or 0,
         requests_at_context=capacity.requests_at_context or 0,
         context_at_concurrency=None if asked is None else capacity.context_at_concurrency or 0,

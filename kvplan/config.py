@@ -7,7 +7,6 @@ file come out together when the reader calls `finish()`.
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -16,6 +15,14 @@ from kvplan.errors import InputError, Problem
 # Nothing real has more; larger values are typing mistakes that would give absurd plans.
 MAX_LAYERS = 10_000
 MAX_DIMENSION = 1 << 24
+# The Hub allows 96 characters for each part of an id; classes and types are shorter.
+MAX_NAME = 200
+# Larger numbers are named in errors, not quoted: JSON allows 4,300 digits.
+_LARGEST_QUOTED = 1 << 60
+# Characters of a key path in an error; what is nested more deeply is cut in the middle.
+_LONGEST_PATH = 400
+# Unknown keys of one mapping that are named with a near spelling; a file with more has another content.
+_NAMED_WITH_HINT = 20
 
 T = TypeVar("T")
 
@@ -43,6 +50,8 @@ class Config:
     def problem(self, key: str, what: str, hint: str = "") -> None:
         """Note that the value of `key` can't be used."""
         place = f"{self.path}.{key}" if self.path and key else self.path or key
+        if len(place) > _LONGEST_PATH:
+            place = f"{place[: _LONGEST_PATH // 2]}...{place[-_LONGEST_PATH // 2 :]}"
         self._problems.append(Problem(file=self.file, key=place, what=what, hint=hint))
 
     def finish(self) -> None:
@@ -76,10 +85,10 @@ class Config:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
-            self.problem(key, f"{value!r:.60} is not a whole number", _unquoted(value))
+            self.problem(key, f"{shown(value)} is not a whole number", _unquoted(value))
             return least
         if not least <= value <= most:
-            self.problem(key, f"{value!r:.60} is not between {least} and {most}")
+            self.problem(key, f"{shown(value)} is not between {least} and {most}")
             return least
         return value
 
@@ -87,13 +96,16 @@ class Config:
         """A whole number, or None where no key is set."""
         return None if self.first(*keys) is None else self.integer(*keys, least=least, most=most)
 
-    def number(self, key: str, *, default: float) -> float:
-        """A finite number; `default` where it is missing or null."""
+    def ratio(self, key: str, *, default: float) -> float:
+        """A number above 0 and at most MAX_DIMENSION; `default` where it is missing or null."""
         value = self.get(key)
         if value is None:
             return default
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
-            self.problem(key, f"{value!r:.60} is not a number")
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            self.problem(key, f"{shown(value)} is not a number")
+            return default
+        if not 0 < value <= MAX_DIMENSION:
+            self.problem(key, f"{shown(value)} is not above 0 and at most {MAX_DIMENSION}")
             return default
         return float(value)
 
@@ -103,7 +115,7 @@ class Config:
         if value is None:
             return default
         if not isinstance(value, bool):
-            self.problem(key, f"{value!r:.60} is not true or false")
+            self.problem(key, f"{shown(value)} is not true or false")
             return default
         return value
 
@@ -113,13 +125,21 @@ class Config:
         if value is None:
             return default
         if not isinstance(value, str):
-            self.problem(key, f"{value!r:.60} is not a string")
+            self.problem(key, f"{shown(value)} is not a string")
             return default
         known = tuple(choices)
         if known and value not in known:
-            self.problem(key, f"unknown value {value!r:.60}", near(value, known))
+            self.problem(key, f"unknown value {shown(value)}", near(value, known))
             return default
         return value
+
+    def name(self, key: str) -> str | None:
+        """A string in a length that a line of a report can hold."""
+        text = self.text(key)
+        if text is not None and len(text) > MAX_NAME:
+            self.problem(key, f"{len(text):,} characters are too many for a name", f"at most {MAX_NAME}")
+            return None
+        return text
 
     def items(
         self, key: str, kind: type[T], *, length: int | None = None, at_least: int | None = None
@@ -129,7 +149,7 @@ class Config:
         if value is None:
             return None
         if not isinstance(value, list):
-            self.problem(key, f"{value!r:.60} is not a list")
+            self.problem(key, f"{shown(value)} is not a list")
             return None
         wrong = _list_fault(value, kind, length=length, at_least=at_least)
         if wrong:
@@ -143,7 +163,7 @@ class Config:
         if value is None:
             return None
         if not isinstance(value, Mapping):
-            self.problem(key, f"{value!r:.60} is not a mapping")
+            self.problem(key, f"{shown(value)} is not a mapping")
             return None
         place = f"{self.path}.{key}" if self.path else key
         return Config(value, file=self.file, path=place, problems=self._problems)
@@ -157,7 +177,7 @@ class Config:
             if isinstance(item, Mapping):
                 views.append(Config(item, file=self.file, path=place, problems=self._problems))
             else:
-                self.problem(f"{key}[{index}]", f"{item!r:.60} is not a mapping")
+                self.problem(f"{key}[{index}]", f"{shown(item)} is not a mapping")
         return views
 
     def keys(self) -> Iterable[str]:
@@ -167,14 +187,27 @@ class Config:
     def only(self, known: Iterable[str]) -> None:
         """Note each key that is not in `known`, with the nearest known spelling."""
         allowed = tuple(known)
-        for key in self._data:
-            if key not in allowed:
-                self.problem(str(key), "unknown key", near(str(key), allowed))
+        unknown = [str(key) for key in self._data if key not in allowed]
+        for place, key in enumerate(unknown):
+            self.problem(key, "unknown key", near(key, allowed) if place < _NAMED_WITH_HINT else "")
+
+
+def shown(value: Any) -> str:
+    """The value as errors quote it; what can be endless (a container, a huge number) is only named."""
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, (list, tuple, set)):
+        return "a list"
+    if isinstance(value, int) and abs(value) > _LARGEST_QUOTED:
+        return "the number"
+    return f"{value!r:.60}"
 
 
 def near(word: str, known: Sequence[str]) -> str:
     """`did you mean X?`, or the list of what is known where nothing is near."""
-    matches = difflib.get_close_matches(word, known, n=1)
+    longest = max(map(len, known), default=0)
+    # A word more than twice as long is near nothing, and comparing takes as long as the word is.
+    matches = difflib.get_close_matches(word, known, n=1) if len(word) <= 2 * longest else []
     return f"did you mean {matches[0]}?" if matches else f"known: {', '.join(known)}"
 
 

@@ -16,7 +16,8 @@ from kvplan.errors import bad_option, refused
 from kvplan.frozen import dataclass
 from kvplan.pools.parts import tensors
 from kvplan.records import Buffer, Plan
-from kvplan.sglang.rules import Rules, rules_for
+from kvplan.sglang.rule_set import Rules
+from kvplan.sglang.rules import rules_for
 from kvplan.transfer import REQUEST, WINDOW_PAGE, item_of
 from kvplan.units import ceil_div
 

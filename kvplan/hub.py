@@ -11,10 +11,12 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from kvplan import hub_cache
 from kvplan.errors import InputError, Problem
 from kvplan.files import MAX_CONFIG_BYTES
 from kvplan.frozen import dataclass
@@ -24,6 +26,7 @@ from kvplan.hub_errors import (
     OfflineModeError,
     check_endpoint,
     explain,
+    host_of,
     root_of,
     status_of,
 )
@@ -38,6 +41,10 @@ SINGLE = "model.safetensors"
 TIMEOUT_SECONDS = 10.0
 # How long all files together may take: the largest indexes are about 15 MB.
 TRANSFER_SECONDS = 120.0
+# The index of a model with 384 experts in 60 layers is about 15 MB.
+MAX_TRANSFER_BYTES = 64 << 20
+GLANCE_SECONDS = 0.25
+_NOT_ITS_ANSWER = "check HF_ENDPOINT and the proxy settings"
 
 # The spinner is the command line's; telemetry would be one more request to the Hub.
 _QUIET = {
@@ -89,7 +96,11 @@ def download(
     """
     try:
         _within(timeout, lambda: _look_up(repo, revision, timeout))
-        return _within(TRANSFER_SECONDS, lambda: _fetch(repo, revision, timeout))
+        found = _within(
+            TRANSFER_SECONDS, lambda: _fetch(repo, revision, timeout), lambda: _watch_transfer(repo)
+        )
+        _check_content(repo, found)
+        return found
     except InputError:
         raise
     except Exception as error:
@@ -184,8 +195,36 @@ def _header_file(repo: str, commit: str) -> Path:
     return assets / "kvplan" / repo.replace("/", "--") / commit / INDEX
 
 
-def _within(seconds: float, call: Callable[[], T]) -> T:
-    """Run `call`, but wait no longer than `seconds`.
+def _watch_transfer(repo: str) -> None:
+    """Raise InputError where the Hub sends without end: the library takes what comes."""
+    cache = Path(_library().constants.HF_HUB_CACHE)
+    if hub_cache.take_back_partial(cache, repo, above=MAX_TRANSFER_BYTES):
+        what = f"the Hub sends more than {MAX_TRANSFER_BYTES >> 20} MiB, far more than any config"
+        raise InputError(Problem(file=repo, key="", what=what, hint=_NOT_ITS_ANSWER))
+
+
+def _check_content(repo: str, found: HubFiles) -> None:
+    """Raise InputError where a file is no JSON, as a proxy's page is, and take it out of the cache again."""
+    wrong = [path for path in (found.config, found.quantization) if path and not hub_cache.is_json(path)]
+    for path in wrong:
+        hub_cache.take_back(path)
+    host = host_of(_library().constants.ENDPOINT)
+    if wrong:
+        raise InputError(
+            [
+                Problem(
+                    file=repo,
+                    key="",
+                    what=f"{host} sent a {path.name} that is no JSON",
+                    hint=f"try again later, and {_NOT_ITS_ANSWER}",
+                )
+                for path in wrong
+            ]
+        )
+
+
+def _within(seconds: float, call: Callable[[], T], glance: Callable[[], None] = lambda: None) -> T:
+    """Run `call`, but wait no longer than `seconds`, and `glance` at what it does in the meantime.
 
     The time-outs of HTTP libraries hold per attempt and per address, and not for name resolution.
     """
@@ -201,7 +240,10 @@ def _within(seconds: float, call: Callable[[], T]) -> T:
     # A daemon, so that a hanging connection doesn't keep the program alive.
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join(seconds)
+    end = time.monotonic() + seconds
+    while thread.is_alive() and (left := end - time.monotonic()) > 0:
+        thread.join(min(left, GLANCE_SECONDS))
+        glance()
     if errors:
         raise errors[0]
     if not results:

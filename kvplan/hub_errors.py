@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from kvplan.errors import InputError, Problem
@@ -16,12 +17,14 @@ class NotAHubError(Exception):
 
 
 NOT_FOUND = 404
+_SECONDS = re.compile(r"[0-9]{1,6}")
 
 _ACCESS = "check the id; a private or gated model needs HF_TOKEN, of an account that has access"
 _NO_SUCH_MODEL = ("is not on the Hub, or is private and HF_TOKEN gives no access to it", "")
 _UNREACHABLE = ("the Hub at {host} can't be reached", "")
 _TIMED_OUT = ("the Hub at {host} did not answer in time", "")
 _NOT_A_HUB = ("{host} does not answer as a Hugging Face Hub does", "check HF_ENDPOINT and the proxy settings")
+_BROKEN_OFF = ("the Hub at {host} broke off its answer", "try again")
 _OFFLINE = ("is not in the local Hugging Face cache, and HF_HUB_OFFLINE is set", "")
 
 # By class name along the method resolution order: huggingface_hub 0.x raises requests' errors, 1.x
@@ -40,13 +43,14 @@ _BY_CLASS = {
     "DisabledRepoError": ("was disabled on the Hub", ""),
     "FileMetadataError": _NOT_A_HUB,
     "NotAHubError": _NOT_A_HUB,
+    "TooManyRedirects": _NOT_A_HUB,
     "OfflineModeError": _OFFLINE,
     "OfflineModeIsEnabled": _OFFLINE,
     "TimeoutException": _TIMED_OUT,
     "Timeout": _TIMED_OUT,
     "TimeoutError": _TIMED_OUT,
     "NetworkError": _UNREACHABLE,
-    "RemoteProtocolError": _UNREACHABLE,
+    "RemoteProtocolError": _BROKEN_OFF,
     "ProxyError": _UNREACHABLE,
     "ConnectionError": _UNREACHABLE,
 }
@@ -54,7 +58,7 @@ _BY_STATUS = {
     401: ("the Hub refused access (401)", _ACCESS),
     403: ("the Hub refused access (403)", _ACCESS),
     NOT_FOUND: _NO_SUCH_MODEL,
-    429: ("the Hub has had too many requests from here (429)", "wait a while, or set HF_TOKEN"),
+    429: ("the Hub has had too many requests from here (429)", "wait {wait}, or set HF_TOKEN"),
 }
 
 
@@ -71,15 +75,21 @@ def explain(error: BaseException, *, endpoint: str, revision: str | None) -> tup
         known = _BY_STATUS.get(
             status, (f"the Hub at {{host}} answered with status {status}", "try again later")
         )
-    if known is None and isinstance(root, OSError) and root.strerror:
-        known = (f"can't be stored in the local cache: {root.strerror}", "set HF_HOME to a writable folder")
+    if known is None and isinstance(root, OSError):
+        known = _of_system(root)
     if known is None:
         known = (
             f"can't be fetched from {{host}} ({type(root).__name__})",
             "check HF_ENDPOINT, HF_TOKEN and the proxy settings",
         )
-    values = {"host": _host(endpoint), "revision": revision or "main"}
+    values = {"host": host_of(endpoint), "revision": revision or "main", "wait": _wait(root)}
     return known[0].format(**values), known[1].format(**values)
+
+
+def _of_system(error: OSError) -> tuple[str, str]:
+    if not error.strerror:  # huggingface_hub's own, for a file of another size than announced
+        return _BROKEN_OFF
+    return f"can't be stored in the local cache: {error.strerror}", "set HF_HOME to a writable folder"
 
 
 def root_of(error: BaseException) -> BaseException:
@@ -92,6 +102,13 @@ def status_of(error: BaseException) -> int:
     """The HTTP status of the answer, 0 where there was none."""
     status: int = getattr(getattr(error, "response", None), "status_code", 0)
     return status
+
+
+def _wait(error: BaseException) -> str:
+    """The seconds that the answer asks for; they may also be a date, which is not worth a clock."""
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    asked = str(headers.get("Retry-After", ""))
+    return f"{asked} seconds" if _SECONDS.fullmatch(asked) else "a while"
 
 
 def check_endpoint(endpoint: str | None) -> None:
@@ -108,7 +125,7 @@ def check_endpoint(endpoint: str | None) -> None:
         raise InputError(Problem(file="", key="HF_ENDPOINT", what=what, hint=hint))
 
 
-def _host(endpoint: str) -> str:
+def host_of(endpoint: str) -> str:
     """Name and port of the Hub, without the user name and password that a URL may hold."""
     parts = urlsplit(endpoint)
     return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)

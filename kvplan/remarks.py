@@ -10,6 +10,7 @@ from kvplan.records import Pool, Request
 from kvplan.sglang.draft_remarks import draft_remarks
 from kvplan.sglang.prefill_only import FLAG, implied_options
 from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings
+from kvplan.units import ceil_to_page
 
 # Allocated over charged bytes by more than this is how planned servers run out of memory.
 _TOLERATED_PERCENT = 1
@@ -70,6 +71,7 @@ def warnings(
         *_uneven_heads(settings),
         *_rope_alias(settings),
         *_stages(settings, fewest_tokens),
+        *_uneven_chunk(settings),
         *_uncharged(pools),
     )
 
@@ -130,6 +132,17 @@ def _stages(settings: Settings, fewest_tokens: int | None) -> Iterator[str]:
         yield (
             f"max_total_num_tokens is that of the first pipeline stage; the server takes the smallest of all "
             f"stages, {fewest_tokens:,} tokens, and requests are counted on that"
+        )
+
+
+def _uneven_chunk(settings: Settings) -> Iterator[str]:
+    # check_server_args; attention DP divides the chunk.
+    chunk, page = settings.chunk, settings.page
+    if chunk > 0 and chunk % page:
+        whole = settings.attention_dp * ceil_to_page(chunk, page)
+        yield (
+            f"SGLang does not start: a prefill chunk of {chunk:,} tokens on each rank is no multiple of the "
+            f"page of {page} (--chunked-prefill-size {whole})"
         )
 
 

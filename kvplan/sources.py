@@ -5,6 +5,7 @@ Tried in this order: an existing path, the bundled models, the local Hugging Fac
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -16,13 +17,13 @@ from kvplan import catalog, hub, local
 from kvplan.architecture import Source
 from kvplan.config import near
 from kvplan.errors import InputError, Problem, bad_option
-from kvplan.files import JSON_SUFFIXES, YAML_SUFFIXES, printable, read_mapping
+from kvplan.files import JSON_SUFFIXES, YAML_SUFFIXES, printable, read_mapping, read_text
 from kvplan.frozen import dataclass
 from kvplan.weights import headers
 
 SOURCES = ("bundled", "cache", "hub")
-# The index of a model with 384 experts in 60 layers is about 15 MB.
-MAX_INDEX_BYTES = 64 << 20
+# The one part of an index that is of use; the rest names the file of each tensor.
+_INDEX_METADATA = re.compile(r'"metadata"\s*:\s*(\{[^{}]{0,65536}\})')
 
 # Patterns are compiled when a name has to be checked: most runs name a file or a bundled model.
 # The Hub's own rule for names (huggingface_hub, validate_repo_id): up to 96 letters, digits, `-`, `_`,
@@ -187,10 +188,11 @@ def _weights_bytes(index: Path | None) -> int | None:
     if index is None:
         return None
     try:
-        metadata = read_mapping(index, shown=hub.INDEX, limit=MAX_INDEX_BYTES).get("metadata")
-    except InputError:
+        text = read_text(index, shown=hub.INDEX, limit=hub.MAX_TRANSFER_BYTES)
+        found = _INDEX_METADATA.search(text)
+        total = json.loads(found[1]).get("total_size") if found is not None else None
+    except (InputError, ValueError):
         return None
-    total = metadata.get("total_size") if isinstance(metadata, dict) else None
     if isinstance(total, bool) or not isinstance(total, (int, float)) or not 0 < total < float("inf"):
         return None
     return int(total)  # some published indexes hold it as 1.6e10

@@ -46,13 +46,13 @@ def parse_size(text: str) -> int:
 def _parse(text: str, *, allow_byte: bool, what: str) -> int:
     match = _QUANTITY.match(text)
     if match is None or (match[3] and not allow_byte):
-        raise ValueError(f"{text!r} is not {what}")
+        raise ValueError(f"{text!r:.60} is not {what}")
     try:
         value = Decimal(match[1].replace("_", "")) * _STEPS[(match[2] or "").lower()]
     except InvalidOperation as error:
-        raise ValueError(f"{text!r} is not {what}") from error
+        raise ValueError(f"{text!r:.60} is not {what}") from error
     if value != value.to_integral_value() and not (allow_byte and match[2]):
-        raise ValueError(f"{text!r} is not a whole number of {'bytes' if allow_byte else 'tokens'}")
+        raise ValueError(f"{text!r:.60} is not a whole number of {'bytes' if allow_byte else 'tokens'}")
     return int(value)
 
 

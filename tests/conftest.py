@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -26,17 +26,22 @@ CLONE = Path(kvplan.__file__).parents[1]
 class HubServer:
     """`files` by "org/name/file"; `failures` by "org/name" answer with a status and headers instead.
 
-    A "METHOD org/name" in `silent` is not answered before the test ends. `sent`: bytes of all answers.
+    A "METHOD org/name" in `silent` is not answered before the test ends, one in `scripts` by its function.
+    `sent`: bytes of all answers.
     """
 
     files: dict[str, bytes] = field(default_factory=dict)
     failures: dict[str, tuple[int, dict[str, str]]] = field(default_factory=dict)
     silent: set[str] = field(default_factory=set)
+    scripts: dict[str, Callable[[BaseHTTPRequestHandler], None]] = field(default_factory=dict)
     requests: list[tuple[str, str]] = field(default_factory=list)
     authorizations: set[str | None] = field(default_factory=set)
     sent: int = 0
     closing: threading.Event = field(default_factory=threading.Event)
     port: int = 0
+
+    def script(self, method: str, path: str) -> Callable[[BaseHTTPRequestHandler], None] | None:
+        return self.scripts.get(f"{method} {path.strip('/').partition('/resolve/')[0]}")
 
     def answer(self, method: str, path: str) -> tuple[int, dict[str, str], bytes]:
         repo, _, rest = path.strip("/").partition("/resolve/")
@@ -60,6 +65,10 @@ def hub_server() -> Iterator[HubServer]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             hub.authorizations.add(self.headers.get("Authorization"))
+            script = hub.script(self.command, self.path)
+            if script is not None:
+                script(self)
+                return
             status, headers, content = hub.answer(self.command, self.path)
             first, _, last = self.headers.get("Range", "").removeprefix("bytes=").partition("-")
             if status == 200 and last:

@@ -212,3 +212,11 @@ def test_memory_without_a_name_says_which_rules_it_assumes() -> None:
     assert budget(made).memory_bytes == 48 * GIB
     named = planned(gpu="sm120", gpu_memory=48 * GIB, weights="metadata")
     assert not any("GPU" in text for text in named.assumed)
+
+
+def test_where_the_low_end_leaves_nothing_it_says_nothing_and_not_less() -> None:
+    """Yi-34B on one H100: 83,373,326,336 free, less its share of slack, are less than 73.6 GB of weights."""
+    made = plan(kvplan.load("01-ai/Yi-34B"), Deployment(gpu="h100", weights="estimate"))
+    low = budget(made).low
+    assert low is not None
+    assert (low.available_bytes, low.max_total_num_tokens, low.requests_at_context) == (0, 0, 0)

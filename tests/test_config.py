@@ -34,7 +34,9 @@ def test_a_whole_float_is_a_whole_number() -> None:
         ("32", "'32' is not a whole number"),
         (True, "True is not a whole number"),
         (1.5, "1.5 is not a whole number"),
-        ([32], "[32] is not a whole number"),
+        ([32], "a list is not a whole number"),
+        ({"a": 32}, "a mapping is not a whole number"),
+        (10**400, "the number is not between 1 and"),
         (10**9, "1000000000 is not between 1 and"),
     ],
 )
@@ -75,7 +77,45 @@ def test_an_unknown_key_gets_a_near_spelling() -> None:
     assert problems(config) == ["config.json: kv_head: unknown key (did you mean kv_heads?)"]
 
 
-def test_not_a_number_is_not_a_number() -> None:
-    config = view(factor=float("nan"))
-    assert config.number("factor", default=1.0) == 1.0
-    assert problems(config) == ["config.json: factor: nan is not a number"]
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (float("nan"), "nan is not above 0 and at most 16777216"),
+        ("2", "'2' is not a number"),
+        (True, "True is not a number"),
+        (float("inf"), "inf is not above 0 and at most 16777216"),
+        (-3.0, "-3.0 is not above 0 and at most 16777216"),
+        (0, "0 is not above 0 and at most 16777216"),
+        (10**400, "the number is not above 0 and at most 16777216"),
+    ],
+)
+def test_a_ratio_is_a_positive_number_of_a_possible_size(value: Any, words: str) -> None:
+    config = view(factor=value)
+    assert config.ratio("factor", default=1.0) == 1.0
+    assert problems(config) == [f"config.json: factor: {words}"]
+
+
+def test_a_file_of_unknown_keys_is_named_key_by_key_without_comparing_each_with_all() -> None:
+    config = view(**{f"kv_head_{number}": 8 for number in range(30)}, **{"x" * 1_000_000: 1})
+    config.only(["kv_heads"])
+    found = problems(config)
+    assert found[0] == "config.json: kv_head_0: unknown key (did you mean kv_heads?)"
+    assert found[29] == "config.json: kv_head_29: unknown key"
+    assert found[30].endswith("xxx: unknown key")
+
+
+def test_a_name_has_a_length_that_a_line_can_hold() -> None:
+    config = view(id="x" * 201, other="x" * 200)
+    assert (config.name("id"), config.name("other")) == (None, "x" * 200)
+    assert problems(config) == ["config.json: id: 201 characters are too many for a name (at most 200)"]
+
+
+def test_a_path_of_a_thousand_keys_is_cut_in_the_middle() -> None:
+    data: dict[str, Any] = {}
+    for _ in range(1_000):
+        data = {"text": data}
+    config = inner = view(**data)
+    while (part := inner.mapping("text")) is not None:
+        inner = part
+    inner.problem("last", "is wrong")
+    assert problems(config) == [f"config.json: {'text.' * 40}...{'.text' * 39}.last: is wrong"]

@@ -52,6 +52,7 @@ EVERYTHING = Architecture(
     mtp_ratios=(4, 0),
     nested_text=True,
     modalities=("vision",),
+    oddities=("v_head_dim: 0",),
     vision=Vision(layers=27),
     quantization=Quantization(method="fp8", kv_cache_algo="FP8", mixed=True),
     weights_bytes=806_801_000_000,
@@ -96,6 +97,8 @@ mtp_ratios:
 nested_text: true
 modalities:
   - vision
+oddities:
+  - "v_head_dim: 0"
 vision: {layers: 27}
 quantization: {method: fp8, kv_cache_algo: FP8, mixed: true}
 weights: 806801000000

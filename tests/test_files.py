@@ -59,11 +59,21 @@ REFUSED = {
         '{"a": ' + "9" * 5000 + "}",
         "FILE: holds a number that is too long",
     ),
+    "half a surrogate pair": (
+        "a.json",
+        '{"model_type": "\\ud800"}',
+        f"FILE: holds half of a surrogate pair, which is no text {READ}",
+    ),
+    "a YAML of a megabyte": (
+        "a.yaml",
+        "a: 1\n" * 200_000,
+        "FILE: is larger than 512 KiB, far more than any model YAML",
+    ),
     "a key twice": ("a.json", '{"b": {"a": 1, "a": 2}}', "FILE: a: is there twice (keep one)"),
     "too large": (
         "a.yaml",
         b"#" * (MAX_CONFIG_BYTES + 1),
-        f"FILE: is larger than 16 MiB, far more than any config {READ}",
+        f"FILE: is larger than 8 MiB, far more than any config {READ}",
     ),
 }
 
@@ -120,6 +130,16 @@ def test_infinity_and_nan_are_read_as_published_configs_hold_them(tmp_path: Path
     data = read_mapping(path, shown="FILE")
     assert data["time_step_limit"] == [0.0, math.inf]
     assert math.isnan(data["x"])
+
+
+def test_a_whole_surrogate_pair_is_text(tmp_path: Path) -> None:
+    path = written(tmp_path, "config.json", '{"a": "\\ud83d\\ude42"}')
+    assert read_mapping(path, shown="FILE") == {"a": "\U0001f642"}
+
+
+def test_a_key_that_is_there_a_million_times_is_named_once(tmp_path: Path) -> None:
+    path = written(tmp_path, "config.json", '{"b": 1' + ', "a": 1' * 900_000 + "}")
+    assert refusal(path) == "FILE: a: is there twice (keep one)"
 
 
 @pytest.mark.parametrize(

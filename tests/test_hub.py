@@ -221,7 +221,7 @@ FAILURES = {
     "a config of 200 MB": (
         200,
         {"X-Repo-Commit": COMMIT, "ETag": '"x"', "Content-Length": str(200 << 20)},
-        "org/name: has a config.json larger than 16 MiB",
+        "org/name: has a config.json larger than 8 MiB",
     ),
 }
 

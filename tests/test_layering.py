@@ -28,7 +28,21 @@ RANKS = {name: rank for rank, name in enumerate(LAYERS)}
 PREFIXES = {prefix: layer for layer, names in LAYERS.items() for prefix in names.split()}
 
 # From a reference to an Architecture and back; an engine is nothing to them.
-INPUTS = "config readers sources loading catalog files local hub hub_errors plain_yaml export schema".split()
+INPUTS = [
+    *(
+        "config",
+        "readers",
+        "sources",
+        "loading",
+        "catalog",
+        "files",
+        "local",
+        "hub",
+        "hub_cache",
+        "hub_errors",
+    ),
+    *("plain_yaml", "export", "schema"),
+]
 # How a mapping of a config looks in the code.
 MAPPINGS = {
     "kvplan.config.Config",

@@ -268,7 +268,8 @@ def test_the_hub_is_named_in_what_is_wrong_with_its_files(
     hub_server.failures["Org/Some-Modell"] = (404, {"X-Error-Code": "RepoNotFound"})
     results, _ = resolved(isolated, configs.parent, "zz/page", "Org/Some-Modell")
     assert results == [
-        "zz/page/config.json: is not valid JSON: Expecting value in line 1, column 1",
+        f"zz/page: 127.0.0.1:{hub_server.port} sent a config.json that is no JSON"
+        " (try again later, and check HF_ENDPOINT and the proxy settings)",
         "Org/Some-Modell: is not on the Hub, or is private and HF_TOKEN gives no access to it"
         " (did you mean Org/Some-Model?)",
     ]

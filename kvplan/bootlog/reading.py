@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field  # noqa: TID251 - what a log says is gathered line by line
 
 from kvplan.bootlog import patterns
 from kvplan.bootlog.arguments import read_server_args
 from kvplan.bootlog.lines import read_line
-from kvplan.bootlog.records import BootLog, Rank, Scalar, States, Tokens, Weights
+from kvplan.bootlog.records import BootLog, Rank, States, Tokens, Weights
+
+# More than any start has, so that a log can't fill the memory.
+_MAX_RANKS, _MAX_PARTS, _MAX_ARGUMENTS = 4_096, 64, 1 << 16
 
 # Arguments that differ between the nodes of one server.
 _OF_A_NODE = frozenset({"node_rank", "host", "port", "nccl_port", "random_seed"})
@@ -33,7 +36,7 @@ class _Draft:
 class _Start:
     """One start while its lines come in."""
 
-    server_args: dict[str, Scalar] = field(default_factory=dict)
+    server_args: str = ""
     newer: bool = False
     ranks: dict[str, _Draft] = field(default_factory=dict)
 
@@ -57,7 +60,7 @@ class _Log:
     starts: int = 0
     later: int = 0
 
-    def begin(self, arguments: dict[str, Scalar]) -> None:
+    def begin(self, arguments: str) -> None:
         """A new start; one that made pools is not given up for one that did not."""
         if self.current.ranks:
             self.starts += 1
@@ -78,32 +81,33 @@ def read_log(lines: Iterable[str]) -> BootLog:
             continue
         line = read_line(text)
         if patterns.SERVER_ARGS.match(line.message):
-            arguments = read_server_args(line.message.partition("=")[2])
+            arguments = line.message.partition("=")[2]
             if not _is_another_node(log.current, arguments):
                 log.begin(arguments)
         elif log.current.is_done and patterns.LOAD_BEGIN.match(line.message):
-            log.begin({})
+            log.begin("")
         start = log.current
         start.newer = start.newer or patterns.NEWER.search(line.message) is not None
-        _note(start.ranks, line.rank, line.message)
+        if line.rank in start.ranks or len(start.ranks) < _MAX_RANKS:
+            _note(start.ranks, line.rank, line.message)
     ended = log.current
-    log.begin({})
+    log.begin("")
     last = log.last or ended
     return BootLog(
         ranks=tuple(_rank(name, draft) for name, draft in sorted(last.ranks.items())),
-        server_args=last.server_args,
+        server_args=read_server_args(last.server_args),
         newer=last.newer,
         starts=max(log.starts, 1),
         later_starts=log.later,
     )
 
 
-def _is_another_node(start: _Start, arguments: dict[str, Scalar]) -> bool:
+def _is_another_node(start: _Start, text: str) -> bool:
     """Whether the arguments are those of one more machine of the server that is starting."""
-    if start.is_done or not start.ranks:
+    if start.is_done or not start.ranks or len(text) > _MAX_ARGUMENTS:
         return False
-    named = {*start.server_args, *arguments}
-    differing = {name for name in named if start.server_args.get(name) != arguments.get(name)}
+    before, arguments = read_server_args(start.server_args), read_server_args(text)
+    differing = {name for name in {*before, *arguments} if before.get(name) != arguments.get(name)}
     return "node_rank" in differing and differing <= _OF_A_NODE
 
 
@@ -143,7 +147,8 @@ def _note_weights(rank: _Draft, message: str) -> None:
         gib=float(usage[1]) if usage else None,
         free_after_gib=float(free[1]),
     )
-    rank.loaded.append(weights)
+    if len(rank.loaded) < _MAX_PARTS:
+        rank.loaded.append(weights)
     if not rank.sized and not rank.pools:
         rank.loaded_before_pools = len(rank.loaded)
 
@@ -157,8 +162,9 @@ def _note_pool(rank: _Draft, message: str) -> None:
         virtual="VA upper bound" in message,
     )
     keys_and_values = "K size:" in message  # the line is cut where only one of them is there
-    if pool.sizes_gib and len(pool.sizes_gib) >= 1 + keys_and_values:
-        (rank.draft_pools if rank.sized else rank.pools).append(pool)
+    pools = rank.draft_pools if rank.sized else rank.pools
+    if len(pool.sizes_gib) > keys_and_values and len(pools) < _MAX_PARTS:
+        pools.append(pool)
 
 
 def _rank(name: str, draft: _Draft) -> Rank:

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from kvplan.errors import InputError, Problem
-from kvplan.files import printable
+from kvplan.files import check_readable, printable
 
 if TYPE_CHECKING:
     from kvplan.launch import Launch
@@ -62,6 +62,7 @@ def model_of(model: str | None, launch: Launch | None) -> str:
 
 def _text(path: str) -> str:
     shown = printable(path)
+    check_readable(path, shown=shown)
     try:
         with open(path, encoding="utf-8-sig") as file:
             return _read(file, shown)

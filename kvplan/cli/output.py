@@ -39,7 +39,7 @@ def show(document: Document, chosen: str, output: str | None) -> None:
 
         write(screen.render(document.report(), kind=kind, width=PIPE_WIDTH), output)
         return
-    to_terminal = output is None and sys.stdout.isatty()
+    to_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
     width = shutil.get_terminal_size((PIPE_WIDTH, 0)).columns if to_terminal else PIPE_WIDTH
     colour = to_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     write(draw(document, chosen, width=width, colour=colour), output)
@@ -64,19 +64,32 @@ def write_data(data: bytes, output: str) -> None:
     try:
         _to_file(data, Path(os.path.realpath(output)))
     except OSError as error:
-        what = f"can't be written: {error.strerror or error}"
-        raise InputError(Problem(file=output, key="", what=what)) from error
+        raise InputError(unwritable(output, error)) from error
+
+
+def unwritable(name: str, error: OSError) -> Problem:
+    """What is wrong with a file or a stream that took no text."""
+    return Problem(file=name, key="", what=f"can't be written: {error.strerror or error}")
+
+
+def discard_stdout() -> None:
+    """Send what is still buffered nowhere, so that it doesn't fail once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _to_stdout(text: str) -> None:
+    if sys.stdout is None:  # closed by whoever started the program
+        raise InputError(Problem(file="stdout", key="", what="is closed"))
     encoding = sys.stdout.encoding or "utf-8"
     try:
         sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader left (`| head`): what is still buffered must not fail at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_stdout()  # the reader left (`| head`)
         raise typer.Exit(EXIT_PIPE_CLOSED) from None
+    except OSError as error:
+        discard_stdout()
+        raise InputError(unwritable("stdout", error)) from error
 
 
 def _to_file(data: bytes, path: Path) -> None:

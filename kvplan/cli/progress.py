@@ -12,7 +12,7 @@ from kvplan.render.text import visible
 @contextmanager
 def spinner(repo: str) -> Iterator[None]:
     """Turn while the config of `repo` is fetched from the Hub."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console  # noqa: PLC0415 - most runs fetch nothing

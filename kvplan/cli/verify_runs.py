@@ -15,7 +15,7 @@ from kvplan.cli.output import show
 from kvplan.cli.progress import spinner
 from kvplan.deployment import Deployment
 from kvplan.errors import InputError, Problem, RefusedError
-from kvplan.files import printable
+from kvplan.files import check_readable, printable
 from kvplan.loading import load
 from kvplan.render.verify import of_verification
 from kvplan.verify import Told, Verification, told_by, verify
@@ -36,6 +36,7 @@ def read(path: str) -> BootLog:
                 sys.stdin.reconfigure(errors="replace")
             found = read_log(_lines(sys.stdin, shown))
         else:
+            check_readable(path, shown=shown)
             with open(path, encoding="utf-8", errors="replace") as file:
                 found = read_log(_lines(file, shown))
     except OSError as error:

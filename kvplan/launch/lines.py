@@ -91,7 +91,7 @@ def _starts(text: str, shown: str, known: _Variables) -> Iterator[Command]:
         )
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True)  # noqa: TID251  # changes as the text is read
 class _Variables:
     """What the text sets so far; `defaults`: by variable, the `${NAME:-default}` that its value is of.
 

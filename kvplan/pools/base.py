@@ -60,6 +60,19 @@ class Link(Protocol):
         ...
 
 
+def states_exceed(shortfall: int) -> DoesNotFitError:
+    """The slots that were asked for take more than there is, and no token pool notices."""
+    return DoesNotFitError(
+        Problem(
+            file="",
+            key="",
+            what=f"the recurrent states take {shortfall:,} bytes per GPU more than there are for them",
+            hint="a smaller --max-mamba-cache-size or --max-running-requests, or a higher --tp",
+        ),
+        shortfall_bytes=shortfall,
+    )
+
+
 def nothing_fits(kv_bytes: int, needed_bytes: int, page: int) -> DoesNotFitError:
     """Not one page of tokens fits; says how many bytes per GPU are missing."""
     what = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kvplan.frozen import dataclass
-from kvplan.pools.base import Price, Sizes, nothing_fits
+from kvplan.pools.base import Price, Sizes, nothing_fits, states_exceed
 from kvplan.records import Term
 from kvplan.sglang.model import EngineModel, Stage
 from kvplan.sglang.settings import Settings
@@ -35,6 +35,8 @@ class TokenLink:
         """`kv_bytes // cell`, whole pages; a model without any KV gets its context length."""
         cell = int(price.cell)
         if cell == 0:
+            if kv_bytes < 0:
+                raise states_exceed(-kv_bytes)
             return Sizes(max_total=floor_to_page(_tokens_without_kv(settings, stage), settings.page))
         tokens = floor_to_page(kv_bytes // cell, settings.page)
         if tokens <= 0:

@@ -87,8 +87,11 @@ def heads_on_gpu(settings: Settings, total: int) -> int:
 
 
 def _fp4_term(settings: Settings, heads: int, head_dim: int, v_head_dim: int, layers: int) -> Term:
-    values = heads * (head_dim // 2) * layers * 2
-    scales = heads * head_dim // FP4_BLOCK * layers * 2
+    if settings.rules.fp4_cell_rounds_once:
+        values = heads * (head_dim + v_head_dim) * layers // 2
+    else:
+        values = heads * (head_dim // 2) * layers * 2
+    scales = _fp4_scales(settings, heads, head_dim, layers)
     formula = f"2 x {heads} KV heads x {layers} layers x {head_dim} x (1/2 + 1/{FP4_BLOCK} scales)"
     workspace = 0
     if settings.flag == "nvfp4" and settings.prefill_backend == "flashinfer":
@@ -97,6 +100,14 @@ def _fp4_term(settings: Settings, heads: int, head_dim: int, v_head_dim: int, la
         workspace = heads * head_dim * 2 + (scales if settings.gpu.is_sm100 else 0)
         formula += f" + {workspace} prefill workspace"
     return Term(name="K and V in FP4", bytes_per_token=values + scales + workspace, formula=formula)
+
+
+def _fp4_scales(settings: Settings, heads: int, head_dim: int, layers: int) -> int:
+    """A byte per block of K and V; what is cut into blocks shows where the width is no multiple of 16."""
+    if settings.rules.fp4_cell_rounds_once:
+        return heads * head_dim * layers * 2 // FP4_BLOCK
+    blocks = heads * (head_dim // FP4_BLOCK) if settings.flag == "nvfp4" else heads * head_dim // FP4_BLOCK
+    return blocks * layers * 2
 
 
 def block_indexed(stage: Stage) -> int:

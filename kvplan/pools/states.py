@@ -50,6 +50,8 @@ def reserve(settings: Settings, whole: Stage, shares: list[int], rest_gib: float
     slot = bytes_per_request(settings, whole)
     if settings.rules.state_follows_pipeline_stage and len(shares) > 1:
         slot = int(slot * (max(shares) / max(sum(shares), 1)))
+    if slot == 0:  # a short convolution over one token
+        raise refused("a slot of recurrent state takes 0 bytes, by which the memory is divided")
     if settings.rules.charges_state_padding_slot:
         return _with_padding(settings, slot, rest_gib)
     return _without_padding(settings, slot, rest_gib)

@@ -16,6 +16,7 @@ from kvplan.records import Number, Term
 from kvplan.sglang.families import EXCLUSIVE_WINDOW
 from kvplan.sglang.model import EngineModel, HeadShape, Stage, head_shape
 from kvplan.sglang.settings import Settings
+from kvplan.sglang.speculation import NGRAM
 from kvplan.units import ceil_to_page, floor_to_page
 
 # environ.py, SGLANG_SWA_EVICTION_INTERVAL.
@@ -88,7 +89,8 @@ def outstanding_draft_tokens(settings: Settings) -> int:
     """Two allocations outstanding per request (allocation_sizing.get_alloc_len_per_decode)."""
     topk = settings.deployment.speculative_eagle_topk or 1
     steps = settings.deployment.speculative_num_steps or 1
-    if settings.page == 1 or topk == 1:
+    has_draft_kv = settings.deployment.speculative_algorithm != NGRAM
+    if settings.page == 1 or topk == 1 or not has_draft_kv:
         return 2 * max(steps * topk, settings.draft_tokens)
     pages = (2 * (settings.page - 1) + steps) // settings.page
     return 2 * max(pages * settings.page * topk, settings.draft_tokens)
@@ -229,7 +231,7 @@ def is_capped(settings: Settings, split: LayerSplit) -> bool:
     """Whether requests, and not the ratio, decide the sliding pool."""
     return (
         settings.rules.request_cap_for_swa
-        and settings.deployment.max_running_requests is not None
+        and settings.requests is not None  # drafts set it where the user does not
         and settings.deployment.disable_radix_cache
         and settings.memory.chunked_prefill_size > 0
         and split.full_layers > 0

@@ -12,9 +12,9 @@ from kvplan.readers.reading import Reading
 def read_deepseek_v4(reading: Reading) -> list[Layer]:
     """One layer per entry of compress_ratios; entries past the last layer belong to MTP."""
     ratios = listed_ratios(reading)
-    sources = reading.config.items("kv_source_layer_ids", int) or ()
+    sources = set(reading.config.items("kv_source_layer_ids", int) or ())
     # Layers with an indexer but no entries of their own score the blocks that a source layer picked.
-    scorers = set(reading.config.items("index_source_layer_ids", int) or ()) - set(sources)
+    scorers = set(reading.config.items("index_source_layer_ids", int) or ()) - sources
     blocks, size = reading.optional("candidate_topk_blocks"), reading.optional("candidate_block_size")
     candidates = (blocks or 0) * (size or 0)
     head_dim = reading.integer("head_dim")

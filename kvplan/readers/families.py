@@ -83,7 +83,7 @@ BailingMoeV2_5ForCausalLM BailingMoeV3ForCausalLM BailingMoeV3VLForConditionalGe
 _NEMOTRON_H = """
 NemotronHForCausalLM NemotronH_Nano_Omni_Reasoning_V3 NemotronH_Nano_VL_V2 NemotronH_Omni_Reasoning_V3
 """
-_SHORT_CONV = "Lfm2ForCausalLM Lfm2MoeForCausalLM Lfm2VlForConditionalGeneration"
+_SHORT_CONV = "Lfm2BidirectionalModel Lfm2ForCausalLM Lfm2MoeForCausalLM Lfm2VlForConditionalGeneration"
 _LIGHTNING = "MiniMaxForCausalLM MiniMaxM1ForCausalLM MiniMaxText01ForCausalLM"
 _OWN_WINDOWS = """
 MiMoV2FlashForCausalLM MiMoV2ForCausalLM Step3p5ForCausalLM Step3p7FlashForCausalLM

@@ -6,17 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from kvplan.architecture import Architecture, Source
-from kvplan.config import Config
+from kvplan.config import MAX_LAYERS, MAX_NAME, Config, shown
 from kvplan.layers import CompressedAttention
 from kvplan.readers import facts
 from kvplan.readers.deepseek_v4 import mtp_ratios
 from kvplan.readers.families import DRAFT_ENDINGS, NOT_DECODERS, NOT_PLANNED, READERS
 from kvplan.readers.parameters import read_parameters
-from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, Reading, text_type_of
+from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, LAYER_KEYS, Reading, is_flat_llava, text_type_of
 
 # In SGLang's order (utils/hf_transformers/common.py, get_hf_text_config); the last two are LLaVA-like
 # and VibeVoice configs that it does not serve.
 _TEXT_PARTS = ("thinker_config", "llm_config", "language_config", "text_config", "llm_cfg", "decoder_config")
+# Published configs nest two. Every part has a path of its own, so that thousands would fill the memory.
+_MAX_PARTS = 16
 _DECLARE = "declare the layers in a YAML of kvplan's own, see `kvplan schema`"
 
 
@@ -39,7 +41,7 @@ def read(
     architecture = Architecture(
         id=model_id,
         architecture=name or "",
-        model_type=config.text("model_type") or reading.model_type,
+        model_type=config.name("model_type") or reading.model_type,
         layers=layers,
         context_length=facts.context_length(reading),
         dtype=dtype,
@@ -53,6 +55,7 @@ def read(
         mtp_ratios=_mtp_ratios(reading, layers),
         nested_text=reading.config is not config,
         modalities=tuple(kind for kind in ("vision", "audio") if config.get(f"{kind}_config") is not None),
+        oddities=facts.oddities(reading),
         vision=facts.vision(reading),
         quantization=facts.quantization(reading, beside),
         parameters=read_parameters(reading, layers, dtype=dtype, beside=beside),
@@ -75,42 +78,59 @@ def _refuse(config: Config, name: str | None) -> None:
         config.problem("architectures", f"{name} is not planned: {NOT_PLANNED[name]}", _DECLARE)
     elif name is not None and name.endswith(DRAFT_ENDINGS):
         config.problem(
-            "architectures", f"{name} is a draft model", "plan its target with --speculative-algorithm"
+            "architectures",
+            f"{name:.{MAX_NAME}} is a draft model",
+            "plan its target with --speculative-algorithm",
         )
     elif kind is not None:
-        config.problem("architectures", f"{name} is {kind}: it decodes nothing and keeps no KV cache")
+        config.problem(
+            "architectures",
+            f"{(name or 'this'):.{MAX_NAME}} is {kind}: it decodes nothing and keeps no KV cache",
+        )
     elif name is None:
         config.problem("architectures", "is missing, so the model class is unknown", _DECLARE)
     else:
-        config.problem("architectures", f"unknown model class {name!r}", _DECLARE)
+        config.problem("architectures", f"unknown model class {shown(name)}", _DECLARE)
     config.finish()
 
 
 def _reading(config: Config, name: str) -> Reading:
-    # LLaVA's own classes keep the language model's fields at the top level.
-    flat = name.startswith("Llava") and name.endswith("ForCausalLM")
-    parts = [config] if flat else _text_parts(config)
+    parts = [config] if is_flat_llava(name) else _text_parts(config)
     text = parts[-1]
-    outer_type = config.text("model_type", default="") or ""
-    inner_type = text.text("model_type", default="") or ""
+    outer_type = config.name("model_type") or ""
+    inner_type = text.name("model_type") or ""
     model_type = inner_type if text is not config and inner_type else text_type_of(outer_type)
     return Reading(config=text, outer=config, parts=tuple(parts), architecture=name, model_type=model_type)
 
 
 def _text_parts(config: Config) -> list[Config]:
     """The whole config and the language model inside it, from the outermost to the innermost."""
+    parts = [config]
+    while (part := _text_part(parts[-1])) is not None:
+        parts.append(part)
+        if len(parts) > _MAX_PARTS:
+            part.problem("", "is nested in too many text parts")
+            break
+    return parts
+
+
+def _text_part(config: Config) -> Config | None:
+    """The first part of the engine's order that is there."""
     for key in _TEXT_PARTS:
         part = config.mapping(key)
         if part is not None:
-            return [config, *_text_parts(part)]
-    return [config]
+            if config.first(*LAYER_KEYS) is not None and part.first(*LAYER_KEYS) is None:
+                # A class default in its place would contradict what the file says.
+                part.problem(LAYER_KEYS[0], "is missing, though the config outside has it")
+            return part
+    return None
 
 
 def _loops(reading: Reading) -> int:
     if reading.architecture == "IQuestLoopCoderForCausalLM":
-        return reading.config.integer("loop_num", default=1)
+        return reading.config.integer("loop_num", most=MAX_LAYERS, default=1)
     if reading.architecture.startswith("Nanbeige"):
-        return reading.integer("num_loops")
+        return reading.integer("num_loops", most=MAX_LAYERS)
     return 1
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from kvplan.config import MAX_LAYERS
 from kvplan.layers import LatentAttention, Layer
 from kvplan.readers.reading import Reading
 from kvplan.readers.standard import read_standard
@@ -15,7 +17,7 @@ _HY_V4_GROUP = 4
 def read_latent(reading: Reading) -> list[Layer]:
     """One latent per token and layer; an indexer where index_topk is set."""
     latent = latent_attention(reading)
-    return [with_index(reading, latent, index) for index in range(reading.layers)]
+    return [*indexed(reading, latent, reading.layers)]
 
 
 def read_latent_or_heads(reading: Reading) -> list[Layer]:
@@ -27,9 +29,8 @@ def read_latent_or_heads(reading: Reading) -> list[Layer]:
 
 def read_longcat(reading: Reading) -> list[Layer]:
     """LongCat-Flash: two attention blocks in each layer."""
-    count = reading.integer("num_layers", "num_hidden_layers")
-    latent = latent_attention(reading)
-    return [with_index(reading, latent, index) for index in range(2 * count)]
+    count = reading.integer("num_layers", "num_hidden_layers", most=MAX_LAYERS)
+    return [*indexed(reading, latent_attention(reading), 2 * count)]
 
 
 def latent_attention(reading: Reading) -> LatentAttention:
@@ -46,27 +47,35 @@ def latent_attention(reading: Reading) -> LatentAttention:
     )
 
 
-def with_index(reading: Reading, latent: LatentAttention, layer: int) -> LatentAttention:
-    """The layer with its own indexer, or with the top-k of an earlier layer."""
-    if not latent.index_topk or not _reuses_topk(reading, layer):
-        return latent
-    return replace(latent, index_shared=True)
+def indexed(reading: Reading, latent: LatentAttention, count: int) -> list[LatentAttention]:
+    """Layers with their own indexer, and layers with the top-k of an earlier one."""
+    if not latent.index_topk:
+        return [latent] * count
+    shared = replace(latent, index_shared=True)
+    return [shared if reuses else latent for reuses in _reusing_topk(reading, count)]
 
 
-def _reuses_topk(reading: Reading, layer: int) -> bool:
+def _reusing_topk(reading: Reading, count: int) -> list[bool]:
     """The first key that is set counts (SGLang 0.5.23, configs/model_config.py, dsa_layer_skips_topk)."""
     config = reading.config
     types = config.items("indexer_types", str)
     if types is not None:
-        return layer < len(types) and types[layer] == "shared"
+        return [layer < len(types) and types[layer] == "shared" for layer in range(count)]
     if reading.model_type == "hy_v4":
-        return layer > 0 and (layer - 1) % _HY_V4_GROUP != 0
+        return [layer > 0 and (layer - 1) % _HY_V4_GROUP != 0 for layer in range(count)]
     factor = config.integer("cli_factor", default=1)
     if factor > 1:
-        return layer % factor != 0
-    pattern = config.get("index_topk_pattern")
+        return [layer % factor != 0 for layer in range(count)]
+    pattern = _topk_pattern(reading)
     if pattern is not None:
-        return layer < len(pattern) and pattern[layer] == "S"
+        return [layer < len(pattern) and pattern[layer] == "S" for layer in range(count)]
     every = config.integer("index_topk_freq", default=1)
     offset = config.integer("index_skip_topk_offset", default=2)
-    return max(layer - offset + 1, 0) % every != 0
+    return [max(layer - offset + 1, 0) % every != 0 for layer in range(count)]
+
+
+def _topk_pattern(reading: Reading) -> Sequence[str] | None:
+    """A letter per layer, as one text or as a list."""
+    if isinstance(reading.config.get("index_topk_pattern"), list):
+        return reading.config.items("index_topk_pattern", str)
+    return reading.config.text("index_topk_pattern")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kvplan.config import shown
 from kvplan.layers import (
     GatedDeltaNet,
     KimiDeltaAttention,
@@ -11,7 +12,7 @@ from kvplan.layers import (
     LightningAttention,
     SlidingAttention,
 )
-from kvplan.readers.latent import latent_attention, with_index
+from kvplan.readers.latent import indexed, latent_attention
 from kvplan.readers.reading import Reading
 from kvplan.readers.standard import read_standard
 
@@ -77,10 +78,11 @@ def read_gigachat(reading: Reading) -> list[Layer]:
     named = reading.layer_types(kinds)
     if named is not None:
         return named
-    full = reading.config.items("full_attention_layers", int)
-    if full is None:
+    listed = reading.config.items("full_attention_layers", int)
+    if listed is None:
         reading.config.problem("layer_types", "is missing", "or full_attention_layers")
-    return [latent if index in (full or ()) else linear for index in range(reading.layers)]
+    full = set(listed or ())
+    return [latent if index in full else linear for index in range(reading.layers)]
 
 
 def read_kimi_delta(reading: Reading) -> list[Layer]:
@@ -105,9 +107,8 @@ def read_kimi_delta(reading: Reading) -> list[Layer]:
             "full_attn_layers", f"it and kda_layers together do not name each of {count} layers once"
         )
         return []
-    return [
-        with_index(reading, latent, index) if index + first in full_ids else kda for index in range(count)
-    ]
+    latents = indexed(reading, latent, count)
+    return [latents[index] if index + first in full_ids else kda for index in range(count)]
 
 
 def read_lightning(reading: Reading) -> list[Layer]:
@@ -134,7 +135,7 @@ def read_minicpm_sala(reading: Reading) -> list[Layer]:
     names = config.items("mixer_types", str) or ["minicpm4"]
     unknown = sorted(set(names) - set(_MIXERS))
     if unknown:
-        config.problem("mixer_types", f"unknown mixer {unknown[0]!r}", f"known: {', '.join(_MIXERS)}")
+        config.problem("mixer_types", f"unknown mixer {shown(unknown[0])}", f"known: {', '.join(_MIXERS)}")
         return []
     return [lightning if _MIXERS[names[i % len(names)]] else full for i in range(reading.layers)]
 
@@ -195,7 +196,7 @@ def read_jet_nemotron(reading: Reading) -> list[Layer]:
         k_heads=heads,
         v_heads=heads,
         k_head_dim=k_head_dim,
-        v_head_dim=int(k_head_dim * jet.number("expand_v", default=1.0)),
+        v_head_dim=int(k_head_dim * jet.ratio("expand_v", default=1.0)),
         conv_kernel=jet.integer("conv_size"),
     )
     full = reading.attention()

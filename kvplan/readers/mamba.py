@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from kvplan.config import MAX_LAYERS, shown
 from kvplan.layers import Layer, Mamba1, Mamba2, NoCache, ParallelLayer, ShortConv
 from kvplan.readers.linear import state_dtype
 from kvplan.readers.reading import Reading
@@ -28,25 +29,28 @@ def read_nemotron_h(reading: Reading) -> list[Layer]:
     named: Mapping[str, Layer] = {"mamba": mamba, "attention": attention, "moe": NoCache(), "mlp": NoCache()}
     blocks = config.items("layers_block_type", str)
     if blocks is not None:
-        unknown = sorted(set(blocks) - set(named))
-        if unknown:
-            config.problem(
-                "layers_block_type", f"unknown layer type {unknown[0]!r}", f"known: {', '.join(named)}"
-            )
-            return []
-        return _whole(reading, [named[block] for block in blocks], "layers_block_type")
+        return _placed(reading, "layers_block_type", blocks, named)
     pattern = config.text("hybrid_override_pattern")
     if pattern is None:
         config.problem("hybrid_override_pattern", "is missing", "or layers_block_type")
         return []
     letters: Mapping[str, Layer] = {"M": mamba, "*": attention, "-": NoCache(), "E": NoCache()}
-    unknown = sorted(set(pattern) - set(letters))
-    if unknown:
-        config.problem(
-            "hybrid_override_pattern", f"unknown letter {unknown[0]!r}", f"known: {' '.join(letters)}"
-        )
+    return _placed(reading, "hybrid_override_pattern", pattern, letters)
+
+
+def _placed(reading: Reading, key: str, names: Sequence[str], known: Mapping[str, Layer]) -> list[Layer]:
+    """A layer for each of the names, which have to be as many as the config says, if it does."""
+    config = reading.config
+    if len(names) > MAX_LAYERS:
+        config.problem(key, f"has {len(names)} entries, far more than any model has layers")
         return []
-    return _whole(reading, [letters[letter] for letter in pattern], "hybrid_override_pattern")
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        config.problem(key, f"unknown layer type {shown(unknown[0])}", f"known: {', '.join(known)}")
+        return []
+    if config.first("num_hidden_layers") is not None and len(names) != reading.layers:
+        config.problem(key, f"has {len(names)} entries for {reading.layers} layers")
+    return [known[name] for name in names]
 
 
 # What block_configs may not change per layer, since the engine sizes all layers alike.
@@ -60,12 +64,6 @@ def read_nemotron_puzzle(reading: Reading) -> list[Layer]:
             if key in block and block.get(key) != reading.config.get(key):
                 block.problem(key, "differs from that of the whole model, by which SGLang sizes every layer")
     return read_nemotron_h(reading)
-
-
-def _whole(reading: Reading, layers: list[Layer], key: str) -> list[Layer]:
-    if reading.config.first("num_hidden_layers") is not None and len(layers) != reading.layers:
-        reading.config.problem(key, f"has {len(layers)} entries for {reading.layers} layers")
-    return layers
 
 
 def read_falcon_h1(reading: Reading) -> list[Layer]:
@@ -161,10 +159,11 @@ def read_short_conv(reading: Reading) -> list[Layer]:
     attention = reading.attention()
     named = reading.layer_types({"conv": conv, "full_attention": attention})
     if named is None:
-        places = reading.config.items("full_attn_idxs", int)
-        if places is None:
+        listed = reading.config.items("full_attn_idxs", int)
+        if listed is None:
             reading.config.problem("layer_types", "is missing", "or full_attn_idxs")
             return []
+        places = set(listed)
         named = [attention if index in places else conv for index in range(reading.layers)]
     if conv not in named:
         reading.config.problem("layer_types", "has no conv layer, which every LFM2 model has")

@@ -21,11 +21,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kvplan.architecture import Architecture, Source
-from kvplan.config import MAX_LAYERS, Config
+from kvplan.config import MAX_LAYERS, Config, shown
 from kvplan.frozen import dataclass
 from kvplan.layers import LAYER_KINDS, Layer
 from kvplan.readers.native_facts import facts_of
-from kvplan.readers.native_layers import layer_of, shown, values_of, whole
+from kvplan.readers.native_layers import layer_of, values_of, whole
 from kvplan.weights.records import Parameters
 
 NATIVE_VERSION = 1
@@ -65,7 +65,7 @@ def read(config: Config, *, source: Source, model_id: str) -> Architecture:
     """
     config.only(KEYS)
     _check_version(config)
-    name = config.text("id")
+    name = config.name("id")
     values = values_of(config, FACTS)
     revision = _declared_revision(config)
     runs = _runs(config, depth=0)
@@ -108,6 +108,9 @@ def _runs(view: Config, *, depth: int) -> tuple[_Run, ...]:
         return (_UNREADABLE,)
     if listed == []:
         view.problem("layers", "holds no layer")
+    if isinstance(listed, list) and len(listed) > MAX_LAYERS:
+        view.problem("layers", f"has {len(listed)} entries, and no model has more than {MAX_LAYERS} layers")
+        return (_UNREADABLE,)
     if depth > MAX_DEPTH:
         view.problem("layers", f"groups are nested more than {MAX_DEPTH} deep")
         return (_UNREADABLE,)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from kvplan.config import MAX_DIMENSION, Config, near
+from kvplan.config import MAX_DIMENSION, Config, near, shown
 from kvplan.dtypes import BITS, canonical
 from kvplan.layers import CompressedAttention, Layer
 from kvplan.layers.compressed import HCA_RATIO
@@ -161,22 +161,11 @@ def _dtype(view: Config, key: str) -> str | None:
 
 
 def _text(view: Config, fact: Fact) -> str | None:
-    text = view.text(fact.key)
+    text = view.name(fact.key)
     if text is not None and not fact.may_be_empty and not text.strip():
         view.problem(fact.key, "is empty")
         return None
     return text
-
-
-def shown(value: Any) -> str:
-    """The value as errors quote it; what can be endless (a container, a huge number) is only named."""
-    if isinstance(value, Mapping):
-        return "a mapping"
-    if isinstance(value, (list, tuple, set)):
-        return "a list"
-    if isinstance(value, int) and abs(value) > MAX_BYTES:
-        return "the number"
-    return f"{value!r:.60}"
 
 
 def _as_number(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kvplan.config import MAX_LAYERS
 from kvplan.layers import FullAttention, Layer, NoCache
 from kvplan.readers.reading import Reading
 
@@ -34,8 +35,11 @@ def read_whisper(reading: Reading) -> list[Layer]:
 
     Source: SGLang, configs/model_config.py, _derive_model_shapes: encoder + 2 x decoder layers.
     """
-    encoder = reading.config.integer("encoder_layers", least=0, default=0)
-    decoder = reading.config.integer("decoder_layers", "num_hidden_layers")
+    # WhisperConfig maps num_hidden_layers to encoder_layers (attribute_map): the former wins.
+    encoder = reading.config.integer(
+        "num_hidden_layers", "encoder_layers", least=0, most=MAX_LAYERS, default=0
+    )
+    decoder = reading.config.integer("decoder_layers", "num_hidden_layers", most=MAX_LAYERS)
     heads = reading.config.integer("decoder_attention_heads", "num_attention_heads")
     width = reading.config.integer("d_model", "hidden_size")
     shape = FullAttention(kv_heads=heads, head_dim=width // heads, v_head_dim=width // heads)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from kvplan.config import MAX_LAYERS, Config
+from kvplan.config import MAX_DIMENSION, MAX_LAYERS, Config, shown
 from kvplan.frozen import dataclass
 from kvplan.layers import FullAttention, Layer
 
@@ -42,6 +42,11 @@ def text_type_of(model_type: str) -> str:
     return str(_class_defaults()["text_types"].get(model_type, model_type))
 
 
+def is_flat_llava(architecture: str) -> bool:
+    """Whether it is one of LLaVA's own classes, which keep the language model's fields at the top level."""
+    return architecture.startswith("Llava") and architecture.endswith("ForCausalLM")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """A config being read: `config` is its text part, `outer` the whole file, `parts` from outer to inner.
@@ -63,11 +68,11 @@ class Reading:
 
         None for a class without one, and where the config has no such part and its class builds none.
         """
-        vision, outer = self.outer.mapping("vision_config"), self.outer.get("model_type")
+        vision, outer = self.outer.mapping("vision_config"), self.outer.text("model_type")
         tables = _class_defaults()
         if vision is None and outer not in tables["vision_built"]:
             return None
-        own = vision.get("model_type") if vision is not None else None
+        own = vision.text("model_type") if vision is not None else None
         found = tables["vision_parts"].get(own) or tables["vision"].get(outer)
         return dict(found) if found is not None else None
 
@@ -78,20 +83,20 @@ class Reading:
         Some multimodal classes bring a class of their own for the text that they nest.
         """
         tables = _class_defaults()
-        outer = self.outer.get("model_type") if self.config is not self.outer else None
+        outer = self.outer.text("model_type") if self.config is not self.outer else None
         known = tables["defaults"]
         found: Mapping[str, int] | None = tables["nested"].get(outer, known.get(self.model_type))
         return found if found is not None else known.get(tables["text_types"].get(outer), {})
 
-    def integer(self, *keys: str, least: int = 1) -> int:
+    def integer(self, *keys: str, least: int = 1, most: int = MAX_DIMENSION) -> int:
         """A whole number, or the config class's default where none of the keys is there."""
-        value = self.optional(*keys, least=least)
-        return self.config.integer(*keys, least=least) if value is None else value
+        value = self.optional(*keys, least=least, most=most)
+        return self.config.integer(*keys, least=least, most=most) if value is None else value
 
-    def optional(self, *keys: str, least: int = 1) -> int | None:
+    def optional(self, *keys: str, least: int = 1, most: int = MAX_DIMENSION) -> int | None:
         """A whole number; None where it is null, or missing without a class default."""
         if self.config.first(*keys) is not None:
-            return self.config.integer(*keys, least=least)
+            return self.config.integer(*keys, least=least, most=most)
         default = next((self.class_defaults[key] for key in keys if key in self.class_defaults), None)
         if default is None or any(key in self.config for key in keys):
             return None
@@ -106,12 +111,7 @@ class Reading:
     @property
     def layers(self) -> int:
         """Number of decoder layers."""
-        count = self.integer(*LAYER_KEYS)
-        if count > MAX_LAYERS:
-            key = self.config.first(*LAYER_KEYS) or LAYER_KEYS[0]
-            self.config.problem(key, f"{count} layers are more than any model has", f"at most {MAX_LAYERS}")
-            return 1
-        return count
+        return self.integer(*LAYER_KEYS, most=MAX_LAYERS)
 
     @property
     def heads(self) -> int:
@@ -125,7 +125,9 @@ class Reading:
 
     def head_dim(self) -> int:
         """The declared head size, else hidden size over heads, which must divide."""
-        declared = self.optional("head_dim", "kv_channels", "attention_head_dim", least=0)
+        # HunYuanVLTextConfig alone maps one to the other (attribute_map).
+        names = ("head_dim", "attention_head_dim") if self.model_type == "hunyuan_vl_text" else ("head_dim",)
+        declared = self.optional(*names, least=0)
         if declared:
             return declared
         hidden, heads = self.hidden, self.heads
@@ -171,6 +173,6 @@ class Reading:
             return None
         unknown = sorted(set(names) - set(known))
         if unknown:
-            self.config.problem(key, f"unknown layer type {unknown[0]!r}", f"known: {', '.join(known)}")
+            self.config.problem(key, f"unknown layer type {shown(unknown[0])}", f"known: {', '.join(known)}")
             return None
         return [known[name] for name in names]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kvplan.config import MAX_LAYERS, shown
 from kvplan.readers.reading import Reading
 
 WINDOW_KEYS = ("sliding_window", "sliding_window_size", "attention_chunk_size")
@@ -118,7 +119,7 @@ def _by_names(reading: Reading, names: Sequence[str]) -> list[bool]:
     unknown = sorted(set(names) - set(_KINDS_OF_FULL) - set(_KINDS_OF_WINDOW))
     if unknown:
         known = ", ".join((*_KINDS_OF_FULL, *_KINDS_OF_WINDOW))
-        reading.config.problem("layer_types", f"unknown layer type {unknown[0]!r}", f"known: {known}")
+        reading.config.problem("layer_types", f"unknown layer type {shown(unknown[0])}", f"known: {known}")
     return [name in _KINDS_OF_WINDOW for name in names]
 
 
@@ -141,12 +142,12 @@ def _iquest(reading: Reading, count: int) -> list[bool]:
     first = config.items("first_layers_types", str) or ["full_attention"]
     block = config.items("hybrid_layers_types_block", str) or ["full_attention", *["sliding_attention"] * 3]
     last = config.items("last_layers_types", str) or ["full_attention"] * 3
-    blocks = config.integer("num_hybrid_layers_block", least=0, default=21)
-    names = [*first, *list(block) * blocks, *last]
-    if len(names) != count:
-        config.problem("num_hybrid_layers_block", f"gives {len(names)} layer types for {count} layers")
+    blocks = config.integer("num_hybrid_layers_block", least=0, most=MAX_LAYERS, default=21)
+    given = len(first) + len(block) * blocks + len(last)
+    if given != count:
+        config.problem("num_hybrid_layers_block", f"gives {given} layer types for {count} layers")
         return [False] * count
-    return _by_names(reading, names)
+    return _by_names(reading, [*first, *list(block) * blocks, *last])
 
 
 def _pattern(reading: Reading) -> int | None:

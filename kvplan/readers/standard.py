@@ -21,7 +21,7 @@ FOREIGN_KEYS = tuple(
 )
 # Keys by which the engine multiplies the layers of any class (model_runner_components/layer_setup.py).
 _LOOP_KEYS = ("loop_num", "num_loops")
-_LOOPED = ("IQuestLoopCoderForCausalLM", "NanbeigeForCausalLM")
+_LOOPED = ("IQuestLoopCoderForCausalLM", "NanbeigeForCausalLM", "NanbeigeForSequenceClassification")
 # Gemma-4 texts whose num_global_key_value_heads counts without attention_k_eq_v (transformers,
 # configuration_gemma4.py, __post_init__).
 _ALWAYS_OWN_GLOBAL_HEADS = frozenset({"diffusion_gemma_text"})

@@ -7,6 +7,11 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kvplan.render.text import visible
+
+# With these a cell begins that spreadsheets compute; the apostrophe is their own mark for text.
+_FORMULA = ("=", "+", "-", "@")
+
 
 def render(records: Sequence[Mapping[str, Any]]) -> str:
     r"""Records with the same keys under one heading; None is empty, lines end in `\n`."""
@@ -18,4 +23,12 @@ def render(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _plain(value: object) -> object:
-    return str(value).lower() if isinstance(value, bool) else value
+    """Text without what a terminal or a spreadsheet would take for an instruction."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            text = visible(value)
+            return f"'{text}" if text.startswith(_FORMULA) else text
+        case _:
+            return value

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Sequence
 
 from kvplan.curve import Series
 from kvplan.errors import InputError, Problem
 from kvplan.render.curve import PANELS
+from kvplan.render.text import visible
 
 KINDS = ("svg", "png")
 _PANEL_INCHES = (8.0, 3.2)
@@ -36,7 +38,7 @@ def render(series: Sequence[Series], *, kind: str) -> bytes:
         for axes, (title, value) in zip(figure.subplots(len(PANELS), 1), PANELS, strict=True):
             for one in series:
                 at = [point.context for point in one.points]
-                (line,) = axes.loglog(at, [value(point) for point in one.points], label=one.name)
+                (line,) = axes.loglog(at, [value(point) for point in one.points], label=_label(one.name))
                 for knee in one.knees:
                     if at[0] <= knee <= at[-1]:
                         axes.axvline(knee, color=line.get_color(), linestyle=":", linewidth=1)
@@ -48,5 +50,13 @@ def render(series: Sequence[Series], *, kind: str) -> bytes:
             axes.grid(visible=True, which="major", alpha=0.3)
         figure.axes[0].legend(fontsize="small")
         page = io.BytesIO()
-        figure.savefig(page, format=kind, metadata={"Date": None} if kind == "svg" else None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the font has not every character of a name
+            figure.savefig(page, format=kind, metadata={"Date": None} if kind == "svg" else None)
     return page.getvalue()
+
+
+def _label(name: str) -> str:
+    """The name as it reads: `$` would start a formula, and what begins with `_` stands in no legend."""
+    text = visible(name).replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text

@@ -16,7 +16,7 @@ from kvplan.sglang.backend_defaults import (
 from kvplan.sglang.families import RADIX_STATE_0_5_12
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.qwen3_vl import DECODE_BACKEND, large_hopper_qwen3_vl
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 from kvplan.sglang.state_cache import StateCache
 
 DSA_PAGE = 64
@@ -37,7 +37,9 @@ def attention_backends(
     model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules, states: StateCache
 ) -> tuple[str, str]:
     """(prefill, decode) backend: the user's, else the model's own default, else one by design."""
-    if deployment.kv_cache_dtype == "nvfp4" and not model.dsv4:
+    if model.dsv4:
+        return "dsv4", "dsv4"  # whatever --attention-backend says
+    if deployment.kv_cache_dtype == "nvfp4":
         return _nvfp4_prefill(model, deployment, gpu, rules), "trtllm_mha"
     chosen = deployment.attention_backend or _default(model, deployment, gpu, rules, states)
     if chosen == "fa3" and deployment.kv_cache_dtype == "fp8_e5m2":
@@ -90,16 +92,15 @@ def _nemotron(deployment: Deployment, gpu: Gpu) -> str | None:
 
 
 def _default(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules, states: StateCache) -> str:
-    if model.dsv4:
-        return "dsv4"
     if model.dsa and deployment.attention_backend is None:
         return "dsa"
     preferred = _preferred(model, deployment, gpu, rules)
     if preferred is not None:
         return preferred
     general = _by_design(model, deployment, gpu, rules)
-    if gpu.is_sm100 and model.name in PAGED_STATE_HYBRIDS and not _state_allows_pages(deployment, states):
-        return "triton"
+    if gpu.is_sm100 and model.name in PAGED_STATE_HYBRIDS:
+        paged = general == "trtllm_mha" and _state_allows_pages(deployment, states)
+        return general if paged else "triton"
     return general
 
 
@@ -124,7 +125,9 @@ def _by_design(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rule
         return "flashinfer"
     if model.mla:
         return "fa3" if gpu.is_hopper else "flashinfer" if gpu.is_sm100 else "triton"
-    single_path = (deployment.speculative_eagle_topk or 1) <= 1
+    # utils/common.py, is_no_spec_infer_or_topk_one.
+    topk = deployment.speculative_eagle_topk
+    single_path = topk is None or (topk == 1 and deployment.page_size in (None, 1))
     if gpu.is_hopper and single_path:
         return "fa3"
     drafts_known = deployment.speculative_algorithm is None or deployment.speculative_eagle_topk is not None

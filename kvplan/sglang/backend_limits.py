@@ -16,7 +16,7 @@ from kvplan.hardware import Gpu
 from kvplan.sglang.backend_defaults import EXAONE_WINDOWS
 from kvplan.sglang.families import EXTRA_BUFFER_0_5_23, RADIX_STATE_0_5_23
 from kvplan.sglang.model import EngineModel
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 from kvplan.sglang.state_cache import StateCache
 
 _COMMON = (

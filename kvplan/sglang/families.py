@@ -132,6 +132,10 @@ SELF_DRAFTING = frozenset(
     """.split()
 )
 
+# Those of them that draft with one layer, whatever their config lists (configs/model_config.py,
+# _config_draft_model).
+ONE_DRAFT_LAYER = frozenset({"HYV3ForCausalLM", "HYV4ForCausalLM"})
+
 # arg_groups/model_overrides/minicpm.py (0.5.23): the radix cache is off where layers keep states.
 NO_RADIX_0_5_23 = frozenset({"MiniCPMForCausalLM", "MiniCPMSALAForCausalLM"})
 
@@ -143,6 +147,12 @@ LOOPED = frozenset({"IQuestLoopCoderForCausalLM", "NanbeigeForCausalLM"})
 
 # utils/hf_transformers/config.py: one class under three names.
 LONGCAT = dict.fromkeys(("LongcatCausalLM", "LongcatFlashNgramForCausalLM"), "LongcatFlashForCausalLM")
+
+# The same file: names that DeepSeek's vision models were published under.
+DEEPSEEK_VL = {
+    "DeepseekOCR2ForCausalLM": "DeepseekOCRForCausalLM",
+    "DeepseekVLV2ForCausalLM": "DeepseekVL2ForCausalLM",
+}
 
 # Multimodal classes that serve text alone unless --enable-multimodal is given (configs/model_config.py).
 TEXT_ALONE = frozenset(

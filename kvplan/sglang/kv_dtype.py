@@ -8,7 +8,7 @@ from kvplan.dtypes import KvFormat
 from kvplan.errors import bad_option, refused
 from kvplan.hardware import Gpu
 from kvplan.sglang.model import EngineModel
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 
 AUTO = "auto"
 
@@ -69,6 +69,7 @@ def _checkpoint_wants_fp8(model: EngineModel, rules: Rules) -> bool:
         and (quantization.kv_cache_algo or "").upper() == "FP8"
         and model.name not in rules.drops_quant_config
         and (rules.mixed_keeps_kv_algo or not quantization.mixed)
+        and (rules.reads_bare_kv_algo or not quantization.bare_kv_algo)
     )
 
 

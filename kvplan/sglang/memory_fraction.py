@@ -17,7 +17,7 @@ from kvplan.sglang.families import KDA_BY_CONFIG
 from kvplan.sglang.memory_tiers import MemoryTier
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.qwen3_vl import MOST_GRAPH_REQUESTS, large_hopper_qwen3_vl
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 
 _METADATA_MIB = 512
 _MIB_PER_PREFILL_TOKEN = 1.5
@@ -136,7 +136,7 @@ def _captures_prefill(model: EngineModel, deployment: Deployment, rules: Rules) 
 
 
 def _most_graph_tokens(model: EngineModel, deployment: Deployment, chunk: int, rules: Rules) -> int:
-    most = chunk
+    most = min(chunk, rules.prefill_graph_tokens.get(model.name, chunk))
     if deployment.max_total_tokens is not None:
         most = min(most, deployment.max_total_tokens)
     paths = (model.architecture.source.location, model.architecture.id)

@@ -19,8 +19,9 @@ from kvplan.layers import (
     SharedAttention,
     SlidingAttention,
 )
+from kvplan.sglang.as_loaded import as_loaded
 from kvplan.sglang.families import DSV4, LOOPED, PLAIN_WITHOUT_WINDOWS, SINKS, TEXT_ALONE
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 
 Groups = Iterable[tuple[Layer, int]]
 HeadShape = FullAttention | SlidingAttention | IndexedAttention
@@ -54,6 +55,7 @@ class EngineModel:
 @lru_cache(maxsize=256)
 def classify(architecture: Architecture, rules: Rules, *, disable_hybrid_swa_memory: bool) -> EngineModel:
     """Look the model's class up in the lists of a rule set."""
+    architecture = as_loaded(architecture, rules)
     name = rules.alias.get(architecture.architecture, architecture.architecture)
     kinds = architecture.kinds
     hybrid = name in rules.hybrid_swa and (name not in PLAIN_WITHOUT_WINDOWS or has_windows(architecture))

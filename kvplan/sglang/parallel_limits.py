@@ -9,7 +9,7 @@ from kvplan.deployment import Deployment
 from kvplan.errors import refused
 from kvplan.layers import LatentAttention
 from kvplan.sglang.model import EngineModel
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 
 NO_ATTENTION_DP = frozenset(
     """

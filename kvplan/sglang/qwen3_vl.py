@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kvplan.hardware import Gpu
 from kvplan.sglang.model import EngineModel
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 
 _LARGE_MIB = 60 * 1024
 _MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe")

@@ -7,7 +7,7 @@ from kvplan.deployment import Deployment
 from kvplan.errors import bad_option, refused
 from kvplan.hardware import Gpu
 from kvplan.sglang.model import EngineModel, has_windows, head_shape
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 
 FP4_MHA_BACKENDS = ("triton", "torch_native", "flex_attention", "trtllm_mha")
 FP4_FA4_DECODE_BACKENDS = ("triton", "torch_native", "flex_attention")
@@ -88,10 +88,6 @@ def refuse_hisparse(model: EngineModel, deployment: Deployment, rules: Rules) ->
 
 def refuse_mixed_heads(model: EngineModel, rules: Rules) -> None:
     """Layers of two head shapes in a class that is read as having one."""
-    if model.name in rules.unknown_heads and "latent" not in model.architecture.kinds:
-        raise bad_option(
-            "engine_version", f"kvplan has no rule for the KV heads of {model.name} in SGLang {rules.version}"
-        )
     heads = {shape.kv_heads for layer, _ in model.groups if (shape := head_shape(layer)) is not None}
     if model.name == "DeciLMForCausalLM" and len(heads) > 1:
         # configs/model_config.py, get_total_num_kv_heads.
@@ -119,11 +115,10 @@ def refuse_windows(model: EngineModel) -> None:
         )
 
 
-def refuse_context(model: EngineModel, deployment: Deployment) -> None:
-    """A longer context than the config allows (configs/model_config.py, _derive_context_length)."""
-    longest = model.architecture.context_length
+def refuse_context(deployment: Deployment, longest: int) -> None:
+    """A longer context than the model has (configs/model_config.py, _derive_context_length)."""
     asked = deployment.context_length
-    if longest is not None and asked is not None and asked > longest:
+    if asked is not None and asked > longest:
         raise refused(
             f"--context-length {asked} is above the model's {longest}",
             f"--context-length {longest}, or SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1 for the server",
@@ -142,6 +137,20 @@ def refuse_rocm(model: EngineModel, gpu: Gpu) -> None:
             "gpu",
             f"{gpu.title}: on ROCm SGLang lays {model.name}'s cache out by rules that kvplan does not have",
             f"--gpu-memory {gpu.memory_mib}MiB --gpu sm90 plans with Hopper's rules",
+        )
+
+
+def refuse_weights(model: EngineModel, gpu: Gpu, rules: Rules) -> None:
+    """Weights in a format that this GPU has no kernels for (model_loader/loader.py)."""
+    quantization = model.architecture.quantization
+    if quantization is None or quantization.mixed or gpu.is_rocm:
+        return
+    algo = quantization.weights_algo or ""
+    needed = next((sm for name, sm in rules.modelopt_needs_sm.items() if name in algo), 0)
+    if gpu.sm < needed:
+        raise refused(
+            f"SGLang {rules.version} loads {algo} weights on SM {needed} and later, not on {gpu.name}",
+            "another --gpu or checkpoint",
         )
 
 

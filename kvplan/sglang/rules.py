@@ -5,15 +5,12 @@ Paths in comments are under sglang/srt/ of that version.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field
-
 from kvplan.dtypes import KvFormat
 from kvplan.errors import bad_option
-from kvplan.frozen import dataclass
 from kvplan.sglang import families, model_classes, registry
-from kvplan.sglang.backend_defaults import BACKENDS_0_5_12, BACKENDS_0_5_23, BackendDefault
-from kvplan.sglang.memory_tiers import MemoryTier, memory_tiers
+from kvplan.sglang.backend_defaults import BACKENDS_0_5_12, BACKENDS_0_5_23
+from kvplan.sglang.memory_tiers import memory_tiers
+from kvplan.sglang.rule_set import Rules
 
 BF16 = KvFormat(dtype="bfloat16")
 FP8_E4M3 = KvFormat(dtype="float8_e4m3fn")
@@ -23,70 +20,10 @@ FP4_BLOCK_16 = KvFormat(dtype="float4_e2m1fn_x2", scale_block=16, scale_bytes=1)
 # One scale byte per 32 FP8 values (model_executor/pool_configurator.py, scale_block_size).
 MXFP8 = KvFormat(dtype="float8_e4m3fn", scale_block=32, scale_bytes=1)
 
+# configs/internvl.py has no class for such a text model.
+_INTERNVL_TEXT = "llm_config.architectures: "
+
 _COMMON_FORMATS = {"bf16": BF16, "bfloat16": BF16, "fp8_e4m3": FP8_E4M3, "fp8_e5m2": FP8_E5M2}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Rules:
-    """What a version of SGLang does; see the two instances for the source of each value."""
-
-    version: str
-    registry: frozenset[str]
-    formats: Mapping[str, KvFormat]
-    fp4_flags: frozenset[str]
-    hybrid_swa: frozenset[str]
-    mla: frozenset[str]
-    dsa: frozenset[str]
-    multimodal: frozenset[str]
-    multimodal_prefill_graph: frozenset[str]
-    no_prefill_graph: frozenset[str]
-    drops_quant_config: frozenset[str]
-    sized_for_all_stages: frozenset[str]
-    kv_algo_methods: frozenset[str]
-    trtllm_mha_pages: frozenset[int]
-    fp4_mla_backends: tuple[str, ...]
-    tiers: tuple[MemoryTier, ...]
-    draft_headroom_mib: int
-    mla_prefill_graph_tokens: int
-    running_requests_lower_graph_batch: bool
-    prefill_graph_with_attention_dp: bool
-    dsa_cell_follows_row: bool
-    dsa_elides_shared_index: bool
-    charges_state_padding_slot: bool
-    overlaps_draft_windows: bool
-    plain_fp4_beside_states: bool
-    draft_reserve_in_request_table: bool
-    state_follows_pipeline_stage: bool
-    draft_in_cell: bool
-    extra_buffer_strategy: bool
-    request_cap_for_swa: bool
-    checks_swa_floor: bool
-    dsv4_fixed_states: bool
-    requested_below_estimate: bool
-    fa4_for_asymmetric: bool
-    profile_rounds_to_float32: bool
-    multimodal_reserve_mib: int
-    fused_qkv_may_divide: bool
-    trtllm_mha_before_blackwell: bool
-    class_parallel_limits: bool
-    unknown_heads: frozenset[str]
-    fa4_sets_page: bool
-    hisparse_for_index_blocks: bool
-    backend_must_be_named: frozenset[str]
-    qwen3_vl_on_hopper: bool
-    one_head_dim: frozenset[str]
-    sized_after_capture: frozenset[str]
-    mixed_keeps_kv_algo: bool
-    rope_dim_is_head_dim: frozenset[str]
-    hisparse_in_dsa_cell: bool
-    llama2_graph_cap: bool
-    stages_overlap: int
-    minimum_over_stages: bool
-    host_pool_above_device: bool
-    host_v_as_wide_as_k: bool
-    host_v4_page_first: bool
-    backends: Mapping[str, BackendDefault]
-    alias: Mapping[str, str] = field(default_factory=dict)
 
 
 V0_5_12 = Rules(
@@ -129,22 +66,23 @@ V0_5_12 = Rules(
     fused_qkv_may_divide=False,
     trtllm_mha_before_blackwell=False,
     class_parallel_limits=False,
-    # Its text class of that time had a head_dim of its own.
-    unknown_heads=frozenset({"DeepseekVL2ForCausalLM"}),
     # server_args.py looks at --prefill-attention-backend alone.
     fa4_sets_page=False,
     hisparse_for_index_blocks=False,
     # server_args.py checks the backend before it has a default.
     backend_must_be_named=frozenset({"Exaone4ForCausalLM", "ExaoneMoEForCausalLM"}),
     qwen3_vl_on_hopper=False,
-    one_head_dim=frozenset(),
+    one_head_dim=frozenset({"Gemma4ForCausalLM"}),
     sized_after_capture=frozenset(),
     # ModelOptMixedPrecisionConfig does not pass kv_cache_quant_algo on.
     mixed_keeps_kv_algo=False,
+    # modelopt_quant.py of that time reads kv_cache_scheme alone.
+    reads_bare_kv_algo=False,
     # transformers' GlmMoeDsaConfig of that time maps head_dim to qk_rope_head_dim (attribute_map).
     rope_dim_is_head_dim=frozenset({"GlmMoeDsaForCausalLM"}),
     hisparse_in_dsa_cell=False,
     llama2_graph_cap=False,
+    prefill_graph_tokens={},
     # model_runner.py, adjust_hybrid_swa_layers_for_pp: range(start_layer, end_layer + 1).
     stages_overlap=1,
     minimum_over_stages=False,
@@ -152,9 +90,25 @@ V0_5_12 = Rules(
     host_pool_above_device=True,
     host_v_as_wide_as_k=True,
     host_v4_page_first=False,
+    dsv4_drafts=("EAGLE",),
+    # model_runner.py, hybrid_gdn_config, knows its own config classes alone: the text part of Qwen3.5 on
+    # its own is read by that of transformers, and MiniCPM's mixers by nobody.
+    states_unread=frozenset({"MiniCPMForCausalLM", "qwen3_5_moe_text", "qwen3_5_text"}),
+    takes_zero_v_head_dim=True,
+    fp4_cell_rounds_once=True,
+    always_counts_global_heads=True,
+    # None is added to a width in pool_configurator.py, _compute_cell_size; the transformers of that time
+    # has no such layer type.
+    unloadable=(
+        *("layer_types: deepseek_sparse_attention", "head_dim: null", "v_head_dim: null"),
+        _INTERNVL_TEXT,
+    ),
+    # layers/quantization/modelopt_quant.py, get_min_capability.
+    modelopt_needs_sm={"FP4": 100, "FP8": 89},
     backends=BACKENDS_0_5_12,
     alias={
         "Olmo3ForCausalLM": "Olmo2ForCausalLM",
+        **families.DEEPSEEK_VL,
         **families.LONGCAT,
     },
 )
@@ -201,7 +155,6 @@ V0_5_23 = Rules(
     fused_qkv_may_divide=True,
     trtllm_mha_before_blackwell=True,
     class_parallel_limits=True,
-    unknown_heads=frozenset(),
     fa4_sets_page=True,
     hisparse_for_index_blocks=True,
     backend_must_be_named=frozenset(),
@@ -210,21 +163,30 @@ V0_5_23 = Rules(
     # arg_groups/muse_spark_hook.py turns post-capture sizing on.
     sized_after_capture=frozenset({"MuseSparkForConditionalGeneration"}),
     mixed_keeps_kv_algo=True,
+    reads_bare_kv_algo=True,
     rope_dim_is_head_dim=frozenset(),
     hisparse_in_dsa_cell=True,
     llama2_graph_cap=True,
+    # arg_groups/cuda_graph_hook.py, apply_muse_glimmer_prefill_cuda_graph_max_bs_default.
+    prefill_graph_tokens={"MuseGlimmerForCausalLM": 512, "MuseGlimmerForConditionalGeneration": 512},
     stages_overlap=0,
     minimum_over_stages=True,
     # mem_cache/pool_host/base.py warns; mha.py has a pool for K and V of different widths.
     host_pool_above_device=False,
     host_v_as_wide_as_k=False,
     host_v4_page_first=True,
+    dsv4_drafts=("EAGLE", "DSPARK"),
+    states_unread=frozenset(),
+    takes_zero_v_head_dim=False,
+    fp4_cell_rounds_once=False,
+    always_counts_global_heads=False,
+    unloadable=(_INTERNVL_TEXT,),
+    modelopt_needs_sm={"FP4": 80, "FP8": 89},
     backends=BACKENDS_0_5_23,
     alias={
         "Olmo3ForCausalLM": "Olmo2ForCausalLM",
         "DeepseekV41ForCausalLM": "DeepseekV4ForCausalLM",
-        "DeepseekOCR2ForCausalLM": "DeepseekOCRForCausalLM",
-        "DeepseekVLV2ForCausalLM": "DeepseekVL2ForCausalLM",
+        **families.DEEPSEEK_VL,
         **families.LONGCAT,
     },
 )

@@ -10,8 +10,15 @@ from kvplan.frozen import dataclass
 from kvplan.hardware import Gpu, gpu_by_name
 from kvplan.layers import Storage
 from kvplan.sglang import backend as backends
-from kvplan.sglang import backend_limits, kv_dtype, parallel_limits, refusals, speculation
-from kvplan.sglang.families import PURE_STATE, SELF_DRAFTING
+from kvplan.sglang import (
+    backend_limits,
+    kv_dtype,
+    parallel_limits,
+    refusals,
+    speculation,
+    speculation_limits,
+)
+from kvplan.sglang.families import ONE_DRAFT_LAYER, PURE_STATE, SELF_DRAFTING
 from kvplan.sglang.memory_fraction import MemorySettings, memory_settings
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.qwen3_vl import (
@@ -20,7 +27,7 @@ from kvplan.sglang.qwen3_vl import (
     QWEN3_VL_RESERVE_MIB,
     large_hopper_qwen3_vl,
 )
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 from kvplan.sglang.state_cache import StateCache, state_cache
 
 # schedule defaults (arg_groups/fields/schedule.py; kv_cache_hook.py).
@@ -111,10 +118,11 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
     refusals.refuse_parallelism(model, deployment, rules)
     refusals.refuse_windows(model)
     refusals.refuse_mixed_heads(model, rules)
-    refusals.refuse_context(model, deployment)
+    refusals.refuse_context(deployment, model.architecture.context_length or UNNAMED_CONTEXT)
     parallel_limits.refuse_parallel(model, deployment, rules)
     refusals.refuse_hisparse(model, deployment, rules)
     refusals.refuse_rocm(model, gpu)
+    refusals.refuse_weights(model, gpu, rules)
     states = state_cache(model, deployment, gpu, rules)
     prefill, backend = backends.attention_backends(model, deployment, gpu, rules, states)
     backend_limits.refuse_backend(model, deployment, (prefill, backend), gpu, rules)
@@ -124,6 +132,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
     backend_limits.refuse_unnamed_backend(model, deployment, rules)
     page = backends.page_size(model, deployment, backend, gpu, rules, states)
     ratio, given = _swa_ratio(model, deployment, rules)
+    speculation_limits.refuse_speculation(model, deployment, states, backend, rules)
     deployment = speculation.resolved(model, deployment)
     speculation.refuse_tree(deployment, (prefill, backend), page, rules.version)
     drafts = deployment.speculative_algorithm in speculation.DRAFT_HEAD
@@ -154,6 +163,8 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
 
 
 def _draft_layers(model: EngineModel) -> int:
+    if model.name in ONE_DRAFT_LAYER:
+        return 1
     listed = model.architecture.draft_layers
     if listed is None and model.name in SELF_DRAFTING:
         return len(model.architecture.layers)

@@ -13,7 +13,7 @@ from kvplan.sglang.families import (
     RADIX_STATE_0_5_23,
 )
 from kvplan.sglang.model import EngineModel
-from kvplan.sglang.rules import Rules
+from kvplan.sglang.rule_set import Rules
 
 # kv_cache_configurator.py, MAMBA_CACHE_SIZE_MAX_RUNNING_REQUESTS_RATIO: slots with the radix cache on.
 RADIX_SLOTS = 3

@@ -68,6 +68,8 @@ def told_by(log: BootLog) -> Told:
         settings |= {"dp": ranks, "enable_dp_attention": True}
     _undo_division(settings)
     settings["engine_version"] = _NEWER_RULES if log.newer else _OLDER_RULES
+    if "speculative_algorithm" in settings and not log.newer:
+        settings["assume_supported"] = True  # drafts of hybrids need a strategy that is not modelled, and run
     guessed = {"engine_version": "the rules nearest to the form of the log"}
     notes = []
     gpu = _gpu(log, arguments.get("attention_backend"))

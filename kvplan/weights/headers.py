@@ -15,8 +15,8 @@ from kvplan.local import leads_out
 
 SUFFIX = ".safetensors"
 _LENGTH_BYTES = 8
-# The library's own limit (safetensors, MAX_HEADER_SIZE).
-_MAX_HEADER_BYTES = 100_000_000
+# Some 60,000 tensors. The library's own limit of 100 MB (safetensors, MAX_HEADER_SIZE) would take a GB here.
+_MAX_HEADER_BYTES = 8 << 20
 _METADATA = "__metadata__"
 # Far more shards than any model has.
 _MAX_FILES = 2_000

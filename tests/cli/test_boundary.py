@@ -21,6 +21,7 @@ FAILURES: dict[str, BaseException] = {
     "refused": refused("3 GPUs do not divide 32 heads", "use --tp 2 or --tp 4"),
     "unfit": DoesNotFitError(Problem(file="", key="", what="12 bytes are missing"), shortfall_bytes=12),
     "hostile": InputError(Problem(file="[red]\x1b[31m\n", key="", what="no such file")),
+    "endless": InputError([Problem(file="m.yaml", key=str(n), what="wrong") for n in range(1_000)]),
     "bug": ZeroDivisionError("division by zero"),
     "interrupt": KeyboardInterrupt(),
 }
@@ -87,6 +88,23 @@ def test_success_passes_through() -> None:
     assert (result.exit_code, result.stdout, result.stderr) == (0, "fine 3\n", "")
 
 
-def test_debug_lets_the_exception_through() -> None:
+def test_debug_shows_the_traceback_before_the_line() -> None:
     result = CliRunner().invoke(application(), ["--debug", "run", "bug"])
-    assert isinstance(result.exception, ZeroDivisionError)
+    lines = result.stderr.splitlines()
+    assert (result.exit_code, lines[0]) == (1, "Traceback (most recent call last):")
+    assert lines[-2] == "ZeroDivisionError: division by zero"
+    assert lines[-1].startswith("kvplan: error: internal: ZeroDivisionError: division by zero (")
+
+
+def test_debug_shows_nothing_that_a_terminal_would_obey() -> None:
+    result = CliRunner().invoke(application(), ["--debug", "run", "hostile"])
+    assert result.exit_code == 2
+    assert "\x1b" not in result.stderr
+    assert result.stderr.splitlines()[-1] == r"kvplan: error: [red]\x1b[31m\n: no such file"
+
+
+def test_a_file_of_endless_problems_is_told_in_part() -> None:
+    result = CliRunner().invoke(application(), ["run", "endless"])
+    lines = result.stderr.splitlines()
+    assert (result.exit_code, len(lines)) == (2, 201)
+    assert lines[199:] == ["kvplan: error: m.yaml: 199: wrong", "kvplan: error: and 800 problems more"]

@@ -88,3 +88,26 @@ def test_fp4_beside_states_is_charged_half_of_what_is_allocated_in_0_5_12() -> N
     assert (kv.name, kv.charged_bytes) == ("KV", 1_728 * 2_048)
     # 2,112 rows x 2 x 2 x 128 x 6
     assert kv.allocated_bytes == 6_488_064
+
+
+@pytest.mark.parametrize(
+    ("heads", "head_dim", "options", "cell"),
+    [
+        # 12 layers; values of K and V take heads x head_dim / 2 x 2 bytes each layer, 8 x 40 x 12 = 3,840
+        # nvfp4: 40 // 16 = 2 scales a head, 8 x 2 x 2 x 12 = 384
+        (8, 40, {"kv_cache_dtype": "nvfp4", "gpu": "b200"}, 3840 + 384),
+        # fp4_mx_block16: 8 x 40 // 16 = 20 scales a row, 20 x 2 x 12 = 480
+        (8, 40, {"kv_cache_dtype": "fp4_mx_block16", "gpu": "b200"}, 3840 + 480),
+        # 0.5.12 divides once: 24 x 12 = 288 bytes, and 24 x 2 x 12 // 16 = 36 scales
+        (1, 24, {"kv_cache_dtype": "fp4_e2m1", "engine_version": "0.5.12"}, 288 + 36),
+        (1, 24, {"kv_cache_dtype": "fp4_mx_block16"}, 288 + 24),
+    ],
+)
+def test_scales_of_widths_that_are_no_multiple_of_16(
+    heads: int, head_dim: int, options: dict[str, Any], cell: int
+) -> None:
+    """compute_cell_size of fp4_kv_cache_quant_method.py (0.5.23), _compute_cell_size (0.5.12)."""
+    layer = FullAttention(kv_heads=heads, head_dim=head_dim, v_head_dim=head_dim)
+    backend: dict[str, Any] = {} if options["kv_cache_dtype"] == "nvfp4" else {"attention_backend": "triton"}
+    made = plan(of_layers(LLAMA_8B, *(layer,) * 12), Deployment(**options, **backend))
+    assert made.pool.cell_size == cell

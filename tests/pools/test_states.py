@@ -5,12 +5,22 @@ from __future__ import annotations
 import pytest
 
 import kvplan
+from kvplan.layers import FullAttention, Mamba1, ShortConv
 
+# 64 layers; a slot of one holds 3 x 8192 x 2 bytes of convolution and 8192 x 16 x 4 of state.
+FALCON_MAMBA = kvplan.Architecture(
+    id="tiiuae/falcon-mamba-7b",
+    architecture="FalconMambaForCausalLM",
+    model_type="falcon_mamba",
+    layers=(Mamba1(intermediate=8192, state_size=16, conv_kernel=4),) * 64,
+    context_length=2048,
+    dtype="bfloat16",
+)
 DRAFTS = {"speculative_algorithm": "EAGLE", "max_running_requests": 8}
 
 
-@pytest.mark.parametrize("engine_version", ["0.5.23", "0.5.12"])
-@pytest.mark.parametrize("options", [{}, DRAFTS])
+# Drafts of 0.5.12 need the radix cache off, where requests and not bytes decide the slots.
+@pytest.mark.parametrize(("engine_version", "options"), [("0.5.23", {}), ("0.5.23", DRAFTS), ("0.5.12", {})])
 def test_the_missing_bytes_give_one_slot_and_one_byte_less_gives_none(
     engine_version: str, options: dict[str, str | int]
 ) -> None:
@@ -26,3 +36,22 @@ def test_the_missing_bytes_give_one_slot_and_one_byte_less_gives_none(
     assert plan(enough).capacity.max_mamba_cache_size == 1
     with pytest.raises(kvplan.DoesNotFitError, match="1 bytes are missing"):
         plan(enough - 1)
+
+
+def test_more_slots_than_memory_holds_are_refused_where_no_token_takes_any() -> None:
+    """(5000 + 1) x 64 x (49,152 + 524,288) = 183,537,500,160 of 60 GiB = 64,424,509,440."""
+    asked = kvplan.Deployment(available_bytes=60 << 30, max_mamba_cache_size=5_000)
+    with pytest.raises(kvplan.DoesNotFitError) as refusal:
+        kvplan.plan(FALCON_MAMBA, asked)
+    assert refusal.value.shortfall_bytes == 119_112_990_720
+    assert str(refusal.value) == (
+        "the recurrent states take 119,112,990,720 bytes per GPU more than there are for them "
+        "(a smaller --max-mamba-cache-size or --max-running-requests, or a higher --tp)"
+    )
+
+
+def test_a_convolution_over_one_token_keeps_no_state_to_size() -> None:
+    layers = (ShortConv(dim=2048, conv_kernel=1), FullAttention(kv_heads=8, head_dim=64, v_head_dim=64))
+    model = kvplan.Architecture(id="m", architecture="Lfm2ForCausalLM", layers=layers, attention_heads=32)
+    with pytest.raises(kvplan.RefusedError, match="a slot of recurrent state takes 0 bytes"):
+        kvplan.plan(model, kvplan.Deployment(available_bytes=60 << 30))

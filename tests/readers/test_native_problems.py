@@ -53,6 +53,20 @@ def problems(text: str) -> list[str]:
             HEAD + "layers: [{repeat: 2, layer: []}]",
             "layers[0].layer: unknown key (did you mean layers?)\nlayers[0].layers: is missing",
         ),
+        (
+            HEAD + f"layers: [{'{kind: none},' * 10_001}]",
+            "layers: has 10001 entries, and no model has more than 10000 layers",
+        ),
+        # names
+        (
+            ONE + f"model_type: {'x' * 201}",
+            "model_type: 201 characters are too many for a name (at most 200)",
+        ),
+        (ONE + f"id: {'x' * 201}", "id: 201 characters are too many for a name (at most 200)"),
+        (
+            ONE + f"weights: 1{'9' * 5_000}GG",
+            f"weights: '1{'9' * 58} is not a size such as 60GiB, 80GB or 1024 (bytes)",
+        ),
         # whole numbers
         (
             ONE + "context_length: 1e6",

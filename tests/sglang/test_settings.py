@@ -127,3 +127,27 @@ def test_an_unknown_class_is_planned_on_request_only_and_says_so() -> None:
     planned = plan(stranger, Deployment(assume_supported=True))
     assert planned.pool.cell_size == 131_072
     assert any("SomebodysForCausalLM" in line for line in planned.assumed)
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "words"),
+    [
+        # check_server_args: 1000 is no multiple of 64; attention DP leaves 1024 / 8 = 128 for a page of 256
+        (
+            LLAMA_8B,
+            {"chunked_prefill_size": 1000, "page_size": 64},
+            "page of 64 (--chunked-prefill-size 1024)",
+        ),
+        (
+            V4_FLASH,
+            {"tp": 8, "dp": 8, "enable_dp_attention": True, "chunked_prefill_size": 1024},
+            "page of 256 (--chunked-prefill-size 2048)",
+        ),
+    ],
+)
+def test_a_chunk_of_uneven_pages_is_warned_of(
+    model: Architecture, options: dict[str, Any], words: str
+) -> None:
+    assert any(words in warning for warning in plan(model, Deployment(**options)).warnings)
+    whole = plan(model, Deployment(**{**options, "chunked_prefill_size": 2048}))
+    assert not any("prefill chunk" in warning for warning in whole.warnings)

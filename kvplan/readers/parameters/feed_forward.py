@@ -134,33 +134,36 @@ def _kinds(sizes: Sizes, count: int, *, has_experts: bool) -> tuple[int, int]:
         return blocks.count("moe"), blocks.count("mlp")
     if not has_experts:
         return 0, count
-    sparse = sum(_is_sparse(sizes, index) for index in range(count))
+    sparse = _sparse_layers(sizes, count)
     # Gemma-4 has both in every layer.
     return sparse, count if sizes.flag("enable_moe_block") else count - sparse
 
 
-def _is_sparse(sizes: Sizes, index: int) -> bool:
+def _sparse_layers(sizes: Sizes, count: int) -> int:
+    """How many layers have experts."""
     for key in ("moe_layer_freq", "mlp_layer_types"):
         listed = sizes.listed(key)
         if listed is not None:
-            return index < len(listed) and listed[index] not in _DENSE_ENTRIES
+            return sum(entry not in _DENSE_ENTRIES for entry in listed[:count])
     enumerated = sizes.reading.config.get("moe_layers_enum")
     if enumerated is not None:
-        return str(index) in str(enumerated).replace(" ", "").split(",")
-    return _is_sparse_by_rule(sizes, index)
+        named = set(str(enumerated).replace(" ", "").split(","))
+        return sum(str(index) in named for index in range(count))
+    return _sparse_by_rule(sizes, count)
 
 
-def _is_sparse_by_rule(sizes: Sizes, index: int) -> bool:
+def _sparse_by_rule(sizes: Sizes, count: int) -> int:
     config = sizes.reading.config
-    if index in (sizes.listed("mlp_only_layers") or ()):
-        return False
+    dense = {index for index in sizes.listed("mlp_only_layers") or () if isinstance(index, int)}
+    others = [index for index in range(count) if index not in dense]
     period = sizes.whole("expert_layer_period")
     if period:
-        return index % period == (sizes.whole("expert_layer_offset") or 0)
+        offset = sizes.whole("expert_layer_offset") or 0
+        return sum(index % period == offset for index in others)
     step = sizes.whole("interleave_moe_layer_step", "decoder_sparse_step", "moe_layer_freq") or 1
-    if "first_k_dense_replace" in config or "moe_layer_freq" in config:
-        return index >= (sizes.whole(*_FIRST_DENSE) or 0) and index % step == 0
-    return index >= (sizes.whole(*_FIRST_DENSE) or 0) and (index + 1) % step == 0
+    first = sizes.whole(*_FIRST_DENSE) or 0
+    shift = 0 if "first_k_dense_replace" in config or "moe_layer_freq" in config else 1
+    return sum(index >= first and (index + shift) % step == 0 for index in others)
 
 
 def _dense_width(sizes: Sizes, hidden: int, *, beside_experts: bool) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from fnmatch import translate
+from itertools import islice
 from typing import Any
 
 from kvplan.frozen import dataclass
@@ -38,7 +39,12 @@ _PREFIXES = (
 )
 _SAMPLED_LAYERS = 8
 _NUMBER = re.compile(r"\.(\d+)(?=\.|\*|\Z)")
-_LAYER = re.compile(r"layers\.(\d+)")
+_LAYER = re.compile(r"layers\.(\d{1,6})")
+# An expression as published lists hold them: literals, `.` and `.*`, and one choice between words. Other
+# expressions are left out, since a crafted one can keep the matcher busy for years.
+_EXPRESSION = re.compile(r"\^?((?:\.\*|\\\.|[\w.-])*)(?:\(([\w|]+)\)((?:\.\*|\\\.|[\w.-])*))?(\$?)")
+# More patterns than this describe no scheme.
+_MAX_PATTERNS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,31 +75,42 @@ def module_list(entries: Iterable[object], layers: int) -> ModuleList:
     """The entries that concern the middle layers, with N for the numbers in them."""
     first = max(0, min(layers // 2, layers - _SAMPLED_LAYERS))
     sampled = range(first, first + _SAMPLED_LAYERS)
-    parts, patterns = set(), set()
+    parts: set[str] = set()
+    globs: dict[str, None] = {}
     for entry in entries:
         text = str(entry)
         layer = _LAYER.search(text)
         if layer is not None and int(layer[1]) not in sampled:
             continue
         if text.startswith("re:"):
-            patterns.add(_numberless(text.removeprefix("re:")))
+            globs |= dict.fromkeys(_globs(_numberless(text.removeprefix("re:"))))
         elif "*" in text or "?" in text:
-            patterns |= {translate(_numberless(text)), translate(f"{_numberless(text)}.*")}
+            globs |= dict.fromkeys((_numberless(text), f"{_numberless(text)}.*"))
         else:
             parts.add(_numberless(text))
-    return ModuleList(parts=frozenset(parts), patterns=tuple(_compiled(patterns)))
+    return ModuleList(parts=frozenset(parts), patterns=tuple(_compiled(globs)))
 
 
 def _numberless(name: str) -> str:
     return _NUMBER.sub(".N", f".{name}")[1:]
 
 
-def _compiled(patterns: Iterable[str]) -> Iterable[re.Pattern[str]]:
-    for pattern in patterns:
-        try:
-            yield re.compile(pattern)
-        except re.error:
-            continue  # a list that kvplan can't read costs accuracy, not the plan
+def _globs(expression: str) -> list[str]:
+    """A regular expression as globs, which are matched without going back; empty where that can't be."""
+    found = _EXPRESSION.fullmatch(expression)
+    if found is None:
+        return []  # a list that kvplan can't read costs accuracy, not the plan
+    before, words, after, end = found.groups()
+    texts = [f"{before}{word}{after or ''}" for word in (words or "").split("|")]
+    return [_glob(text) + ("" if end else "*") for text in texts]
+
+
+def _glob(text: str) -> str:
+    return text.replace(".*", "*").replace("\\.", "\0").replace(".", "?").replace("\0", ".")
+
+
+def _compiled(globs: Iterable[str]) -> Iterable[re.Pattern[str]]:
+    return (re.compile(translate(glob)) for glob in islice(globs, _MAX_PATTERNS))
 
 
 def algorithms(listed: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

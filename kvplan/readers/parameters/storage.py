@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from kvplan.readers.parameters.modules import NAMES, algorithms, module_list, names_of
@@ -27,6 +28,8 @@ _EXPERT_DTYPES = {"fp4": MXFP4}
 _MIXED = "MIXED_PRECISION"
 _FOUR_BITS, _EIGHT_BITS = 4, 8
 _MX_GROUP = 32
+# Published configs have up to three.
+_MAX_GROUPS = 32
 
 Formats = dict[str, WeightFormat]
 
@@ -64,14 +67,16 @@ def _config(sizes: Sizes, beside: Mapping[str, Any] | None) -> Mapping[str, Any]
 
 def _everywhere(found: WeightFormat, config: Mapping[str, Any], layers: int, keys: Sequence[str]) -> Formats:
     """All linear layers but those that the config keeps."""
+    return dict.fromkeys(_quantised_kinds(config, layers, keys), found)
+
+
+def _quantised_kinds(config: Mapping[str, Any], layers: int, keys: Sequence[str]) -> list[str]:
     entries: list[object] = []
     for key in keys:
         listed = config.get(key)
         entries += listed if isinstance(listed, list) else []
     kept = module_list(entries, layers)
-    return {
-        kind: found for kind in NAMES if not entries or not any(kept.covers(name) for name in names_of(kind))
-    }
+    return [kind for kind in NAMES if not entries or not any(kept.covers(name) for name in names_of(kind))]
 
 
 def _fp8(config: Mapping[str, Any], layers: int) -> Formats:
@@ -103,14 +108,15 @@ def _bitsandbytes(config: Mapping[str, Any], layers: int) -> Formats:
 def _compressed_tensors(config: Mapping[str, Any], layers: int) -> Formats:
     groups = config.get("config_groups")
     formats: Formats = {}
-    for group in groups.values() if isinstance(groups, Mapping) else ():
+    kinds = _quantised_kinds(config, layers, _KEPT)
+    for group in islice(groups.values(), _MAX_GROUPS) if isinstance(groups, Mapping) else ():
         weights = group.get("weights") if isinstance(group, Mapping) else None
         found = _scheme(weights) if isinstance(weights, Mapping) else None
         if found is None:
             continue
-        covered = _everywhere(found, config, layers, _KEPT)
+        covered = dict.fromkeys(kinds, found)
         targets = group.get("targets")
-        named = [target for target in targets or () if target != "Linear"]
+        named = [target for target in targets if target != "Linear"] if isinstance(targets, list) else []
         if named:
             listed = module_list(named, layers)
             covered = {

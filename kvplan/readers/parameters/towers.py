@@ -75,8 +75,9 @@ def _vision(sizes: Sizes, hidden: int) -> int:
     part = _part(sizes, _VISION_PARTS)
     if part is None:
         return 0
-    if part.get("model_name") in NAMED_TOWERS:
-        return NAMED_TOWERS[str(part["model_name"])]
+    name = part.get("model_name")
+    if isinstance(name, str) and name in NAMED_TOWERS:
+        return NAMED_TOWERS[name]
     # Vision parts without blocks of their own (gemma4_unified) project patches straight into the text.
     return _tower(part, class_defaults()["vision"].get(model_type, {}), model_type, hidden)
 

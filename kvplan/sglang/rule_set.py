@@ -1,0 +1,82 @@
+"""What a rule set says of a version of SGLang: one field for each list, default and switch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from kvplan.dtypes import KvFormat
+from kvplan.frozen import dataclass
+from kvplan.sglang.backend_defaults import BackendDefault
+from kvplan.sglang.memory_tiers import MemoryTier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rules:
+    """What a version of SGLang does; see the instances in rules.py for the source of each value."""
+
+    version: str
+    registry: frozenset[str]
+    formats: Mapping[str, KvFormat]
+    fp4_flags: frozenset[str]
+    hybrid_swa: frozenset[str]
+    mla: frozenset[str]
+    dsa: frozenset[str]
+    multimodal: frozenset[str]
+    multimodal_prefill_graph: frozenset[str]
+    no_prefill_graph: frozenset[str]
+    drops_quant_config: frozenset[str]
+    sized_for_all_stages: frozenset[str]
+    kv_algo_methods: frozenset[str]
+    trtllm_mha_pages: frozenset[int]
+    fp4_mla_backends: tuple[str, ...]
+    tiers: tuple[MemoryTier, ...]
+    draft_headroom_mib: int
+    mla_prefill_graph_tokens: int
+    running_requests_lower_graph_batch: bool
+    prefill_graph_with_attention_dp: bool
+    dsa_cell_follows_row: bool
+    dsa_elides_shared_index: bool
+    charges_state_padding_slot: bool
+    overlaps_draft_windows: bool
+    plain_fp4_beside_states: bool
+    draft_reserve_in_request_table: bool
+    state_follows_pipeline_stage: bool
+    draft_in_cell: bool
+    extra_buffer_strategy: bool
+    request_cap_for_swa: bool
+    checks_swa_floor: bool
+    dsv4_fixed_states: bool
+    requested_below_estimate: bool
+    fa4_for_asymmetric: bool
+    profile_rounds_to_float32: bool
+    multimodal_reserve_mib: int
+    fused_qkv_may_divide: bool
+    trtllm_mha_before_blackwell: bool
+    class_parallel_limits: bool
+    fa4_sets_page: bool
+    hisparse_for_index_blocks: bool
+    backend_must_be_named: frozenset[str]
+    qwen3_vl_on_hopper: bool
+    one_head_dim: frozenset[str]
+    sized_after_capture: frozenset[str]
+    mixed_keeps_kv_algo: bool
+    reads_bare_kv_algo: bool
+    rope_dim_is_head_dim: frozenset[str]
+    hisparse_in_dsa_cell: bool
+    llama2_graph_cap: bool
+    prefill_graph_tokens: Mapping[str, int]
+    stages_overlap: int
+    minimum_over_stages: bool
+    host_pool_above_device: bool
+    host_v_as_wide_as_k: bool
+    host_v4_page_first: bool
+    dsv4_drafts: tuple[str, ...]
+    states_unread: frozenset[str]
+    takes_zero_v_head_dim: bool
+    fp4_cell_rounds_once: bool
+    always_counts_global_heads: bool
+    unloadable: tuple[str, ...]
+    modelopt_needs_sm: Mapping[str, int]
+    backends: Mapping[str, BackendDefault]
+    alias: Mapping[str, str] = field(default_factory=dict)
