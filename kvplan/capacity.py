@@ -6,6 +6,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kvplan.errors import DoesNotFitError, refused
 from kvplan.frozen import dataclass
 from kvplan.pools import states
 from kvplan.pools.base import Link, Price, Sizes
@@ -46,7 +47,12 @@ def size(settings: Settings, link: Link, whole: Stage, stages: Sequence[tuple[St
     if settings.model.has_state:
         pool = states.reserve(settings, whole, state_shares(settings), rest)
         kv_bytes = int(pool.rest_gib * GIB)
-    local = [link.from_bytes(settings, stage, price, kv_bytes) for stage, price in stages]
+    try:
+        local = _sizes_of_stages(settings, link, stages, kv_bytes)
+    except DoesNotFitError as error:
+        if pool is None:
+            raise
+        raise _with_states(settings, whole, rest, kv_bytes, error) from None
     fewest, first = min(sizes.max_total for sizes in local), local[0]
     tokens = _constrained(settings, first.max_total, fewest)
     sizes = first
@@ -61,10 +67,45 @@ def size(settings: Settings, link: Link, whole: Stage, stages: Sequence[tuple[St
     )
 
 
+def _sizes_of_stages(
+    settings: Settings, link: Link, stages: Sequence[tuple[Stage, Price]], kv_bytes: int
+) -> list[Sizes]:
+    """Sizes of each sort of stage; where some do not fit, the one that lacks most speaks for all."""
+    found: list[Sizes] = []
+    errors: list[DoesNotFitError] = []
+    for stage, price in stages:
+        try:
+            found.append(link.from_bytes(settings, stage, price, kv_bytes))
+        except DoesNotFitError as error:
+            errors.append(error)
+    if errors:
+        raise max(errors, key=lambda error: error.shortfall_bytes)
+    return found
+
+
+def _with_states(
+    settings: Settings, whole: Stage, rest_gib: float, kv_bytes: int, error: DoesNotFitError
+) -> DoesNotFitError:
+    """The same error for the whole budget, of which recurrent states take a share."""
+    needed = kv_bytes + error.shortfall_bytes
+    budget = states.budget_for(settings, whole, state_shares(settings), rest_gib, needed)
+    shortfall = budget - int(rest_gib * GIB)
+    problem = error.problems[0]
+    if shortfall == error.shortfall_bytes:
+        return error
+    told = f"{problem.what}; {shortfall:,} with the share of recurrent states"
+    return DoesNotFitError(replace(problem, what=told), shortfall_bytes=shortfall)
+
+
 def _constrained(settings: Settings, first: int, fewest: int) -> int:
     """Tokens of the first stage under the user's cap and, where the engine shares it, the fewest."""
     tokens = fewest if settings.rules.minimum_over_stages else first
     limit = settings.deployment.max_total_tokens
+    if limit is not None and limit < settings.page:
+        raise refused(
+            f"--max-total-tokens {limit} is less than one page of {settings.page} tokens",
+            f"at least --max-total-tokens {settings.page}",
+        )
     return tokens if limit is None else min(tokens, limit)
 
 

@@ -26,8 +26,8 @@ class Choice:
     Bytes and `tokens` per GPU and rank; `requests` of the asked context over all ranks. `tokens_low` and
     `requests_low` are the careful ends of the estimate. `headroom`: share of the requests that fit above
     those that are asked for, None where none are; `tight` where the careful end does not hold them all.
-    `memory_total_bytes`: of all GPUs. `command`: a launch
-    line.
+    `memory_total_bytes`: of all GPUs. `weights_source`: given, metadata, yaml or estimate, of the whole
+    checkpoint `weights_bytes_total`. `command`: a launch line.
     """
 
     gpu: str
@@ -39,6 +39,8 @@ class Choice:
     kv_cache_dtype: str
     memory_total_bytes: int
     weights_bytes: int
+    weights_bytes_total: int | None
+    weights_source: str
     kv_pool_bytes: int
     state_pool_bytes: int
     tokens: int

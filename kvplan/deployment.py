@@ -160,6 +160,9 @@ def _budget_problems(deployment: Deployment) -> list[Problem]:
     if (profiled[0] is None) != (profiled[1] is None) and not deployment.wants_estimate:
         missing = "--free-gib" if profiled[1] is None else "--pre-model-load-gib"
         return [Problem(file="", key=missing, what="is missing", hint="the two belong together")]
+    if None not in profiled and (profiled[1] or 0) > (profiled[0] or 0) > 0:
+        what = f"{profiled[1]!r} GiB are more than the {profiled[0]!r} GiB before loading"
+        return [Problem(file="", key="--free-gib", what=what, hint="see --pre-model-load-gib")]
     return [
         Problem(file="", key=option_flag(name), what=f"{value!r} is not a positive number of GiB")
         for name in ("pre_model_load_gib", "free_gib")

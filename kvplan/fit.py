@@ -24,19 +24,26 @@ ALLOWED = ("fp8",)
 
 
 def common(model: Architecture, asked: Deployment, *, given_tp: bool) -> tuple[Choice, ...]:
-    """For each common GPU the fewest on which the context fits, or all of --tp; GPUs without are left out.
+    """For each common GPU the fewest that hold what is asked, or all of --tp; GPUs without are left out.
+
+    What is asked: --concurrency requests where a context is given, else one.
 
     Raises InputError where the size of the weights is not known.
     """
-    rows = []
+    rows, wanted = [], wanted_on_common(asked)
     for gpu in COMMON_GPUS:
         for count in (asked.tp,) if given_tp else COUNTS[: COUNTS.index(MOST_GPUS) + 1]:
             one = varied(asked, gpu=gpu, tp=count)
             made = None if one is None else attempt(model, one)
-            if made is not None and (requests(made) or given_tp):
+            if made is not None and (requests(made) >= wanted or given_tp):
                 rows.append(choice(made, wanted=asked.concurrency))
                 break
     return tuple(rows)
+
+
+def wanted_on_common(asked: Deployment) -> int:
+    """Requests that each row of common GPUs has to hold."""
+    return (asked.concurrency or 1) if asked.ctx is not None else 1
 
 
 def search(
@@ -89,7 +96,7 @@ def _candidates(
 
 def _none(model: Architecture, asked: Deployment, gpus: Sequence[str], most: int) -> KvplanError:
     """Why nothing fits, told of the largest that was tried."""
-    largest = max((gpu_by_name(name) for name in gpus), key=lambda gpu: gpu.memory_mib)
+    largest = max((gpu_by_name(name, asked.gpu_memory) for name in gpus), key=lambda gpu: gpu.memory_mib)
     count = max(count for count in COUNTS if count <= most)
     shortfall, made = 0, None
     try:
@@ -107,7 +114,7 @@ def _none(model: Architecture, asked: Deployment, gpus: Sequence[str], most: int
             f": {count} x {largest.name} hold {requests(made):,} of {asked.concurrency or 1:,} requests of "
             f"{made.request.context:,} tokens"
         )
-    what += f"; at least {shortfall:,} bytes per GPU are missing there" if shortfall else ""
+    what += f"; about {shortfall:,} bytes per GPU are missing there" if shortfall else ""
     hint = "a larger --max-gpus, --allow fp8, fewer requests or a shorter --ctx"
     return DoesNotFitError(Problem(file="", key="", what=what, hint=hint), shortfall_bytes=shortfall)
 
@@ -123,6 +130,6 @@ def _missing(made: Plan) -> int:
     return max(0, lacking) * made.request.bytes
 
 
-def named_gpus(names: Iterable[str]) -> tuple[str, ...]:
-    """Names of the catalogue, checked. Raises InputError for one that is not in it."""
-    return tuple(dict.fromkeys(gpu_by_name(name).name for name in names))
+def named_gpus(names: Iterable[str], memory_bytes: int | None = None) -> tuple[str, ...]:
+    """Names of the catalogue, checked; any name with its memory. Raises InputError for others."""
+    return tuple(dict.fromkeys(gpu_by_name(name, memory_bytes).name for name in names))

@@ -14,8 +14,9 @@ from kvplan.frozen import dataclass
 from kvplan.units import MIB
 
 _CATALOGUE_FILE = Path(__file__).with_name("gpus.json")
-# `h200x8`, and `sm89`: a generation instead of a product, beside --gpu-memory.
-_COUNTED = r"(?i)(.+?)[\s_-]*x([1-9][0-9]{0,4})\Z"
+# `h200x8`, or `8 x h200` as reports have it; and `sm89`: a generation, beside --gpu-memory.
+_COUNTED = r"(?i)(.+?)[\s_-]*x\s*([1-9][0-9]{0,4})\Z"
+_COUNT_FIRST = r"(?i)([1-9][0-9]{0,4})\s*x\s*(.+)\Z"
 _GENERATION = r"(?i)sm[_-]?([0-9]{2,3})\Z"
 _SEPARATORS = r"[\s_-]+"
 # Names that people and nvidia-smi put in front.
@@ -28,7 +29,8 @@ class Gpu:
     """`memory_mib`: memory.total as nvidia-smi prints it, in MiB. `sm`: CUDA compute capability x 10.
 
     `sm` is 0 on AMD. `bandwidth_gb_s`: memory bandwidth in 10^9 bytes per second, None where it is not
-    known. `unified`: CPU and GPU share the memory. `source`: of the figures.
+    known. `unified`: CPU and GPU share the memory. `source`: of the figures. `verified`: whether its memory
+    was seen on a device, or in a document that says what nvidia-smi prints.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Gpu:
     bandwidth_gb_s: int | None = None
     also: tuple[str, ...] = ()
     unified: bool = False
+    verified: bool = True
     source: str = ""
 
     @property
@@ -126,9 +129,11 @@ def names_generation(name: str) -> bool:
 
 
 def split_count(text: str) -> tuple[str, int | None]:
-    """`h200x8` -> (`h200`, 8); a name alone has no count."""
+    """`h200x8` and `8 x h200` -> (`h200`, 8); a name alone has no count."""
     if find(text) is not None:
         return text, None
+    if first := re.match(_COUNT_FIRST, text.strip()):
+        return first[2], int(first[1])
     match = re.match(_COUNTED, text.strip())
     return (match[1], int(match[2])) if match else (text, None)
 

@@ -8,6 +8,7 @@ with them the token.
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
@@ -33,6 +34,8 @@ from kvplan.hub_errors import (
 CONFIG = "config.json"
 QUANTIZATION = "hf_quant_config.json"
 INDEX = "model.safetensors.index.json"
+# A checkpoint in one file has no index; its header says the same.
+SINGLE = "model.safetensors"
 
 # How long the Hub may take to say what it has. huggingface_hub alone would try six times, a minute each.
 TIMEOUT_SECONDS = 10.0
@@ -55,7 +58,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubFiles:
-    """Local paths of one snapshot; `revision` is its commit. None for a file that the snapshot lacks."""
+    """Local paths of one snapshot; `revision` is its commit. None for a file that the snapshot lacks.
+
+    `index`: of the safetensors files, or the same written from the header of a single one.
+    """
 
     config: Path
     revision: str
@@ -76,7 +82,7 @@ def cached(repo: str, revision: str | None) -> HubFiles | None:
         config=config,
         revision=commit,
         quantization=_cached_file(repo, QUANTIZATION, commit),
-        index=_cached_file(repo, INDEX, commit),
+        index=_cached_file(repo, INDEX, commit) or _kept_header(repo, commit),
     )
 
 
@@ -155,7 +161,7 @@ def _fetch(repo: str, revision: str | None, timeout: float) -> HubFiles:
         config=config,
         revision=commit,
         quantization=fetch_optional(QUANTIZATION),
-        index=fetch_optional(INDEX),
+        index=fetch_optional(INDEX) or _fetch_header(repo, commit),
     )
 
 
@@ -185,6 +191,36 @@ def _check_content(repo: str, found: HubFiles) -> None:
                 for path in wrong
             ]
         )
+
+
+def _fetch_header(repo: str, commit: str) -> Path | None:
+    """The size of a checkpoint in one file, from its header (a request for a range, no tensors), kept.
+
+    None where there is no such file, or nothing that can be read: weights are estimated then, and the
+    report says so.
+    """
+    try:
+        header = _library().HfApi().parse_safetensors_file_metadata(repo, SINGLE, revision=commit)
+        total = sum(end - start for start, end in (it.data_offsets for it in header.tensors.values()))
+    except Exception:
+        # Broad on purpose, as in `download`; the config of the same repository could be fetched.
+        return None
+    kept = _header_file(repo, commit)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    partial = kept.with_name(f"{kept.name}.{os.getpid()}")
+    partial.write_text(json.dumps({"metadata": {"total_size": total}}), encoding="utf-8")
+    return partial.replace(kept)
+
+
+def _kept_header(repo: str, commit: str) -> Path | None:
+    kept = _header_file(repo, commit)
+    return kept if kept.is_file() else None
+
+
+def _header_file(repo: str, commit: str) -> Path:
+    """Where libraries keep what they make of the Hub's files (HF_ASSETS_CACHE); the Hub has no such file."""
+    assets = Path(_library().constants.HF_ASSETS_CACHE)
+    return assets / "kvplan" / repo.replace("/", "--") / commit / INDEX
 
 
 def _within(seconds: float, call: Callable[[], T], glance: Callable[[], None] = lambda: None) -> T:

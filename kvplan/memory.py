@@ -26,13 +26,17 @@ def exactly(value: int) -> Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """One end of an estimate: what is left, and what fits in it, if memory turns out so."""
+    """One end of an estimate: what is left, and what fits in it, if memory turns out so.
+
+    `context_at_concurrency`: the longest context of the asked requests, None where no number is asked.
+    """
 
     free_before_bytes: int
     weights_bytes: int
     available_bytes: int
     max_total_num_tokens: int
     requests_at_context: int
+    context_at_concurrency: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,11 @@ def _gpu_assumptions(settings: Settings) -> Iterator[str]:
         yield f"GPU of {gpu.memory_mib:,} MiB: the rules of Hopper apply (--gpu sm89 or sm120 for another)"
     elif find(asked.gpu) is None and not names_generation(asked.gpu):
         yield f"GPU {asked.gpu}: not in the catalogue, so the rules of Hopper apply (else --gpu sm89, sm120)"
+    elif not gpu.verified and asked.gpu_memory is None:
+        yield (
+            f"GPU {gpu.name.upper()}: {gpu.memory_mib:,} MiB are not verified on a device (--gpu-memory SIZE "
+            "gives another)"
+        )
 
 
 def _rocm(settings: Settings) -> Iterator[str]:

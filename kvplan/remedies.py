@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from kvplan.advice import Change, advice_of
 from kvplan.architecture import Architecture
+from kvplan.budget import gpus_of
 from kvplan.choices import Advice
 from kvplan.deployment import Deployment
+from kvplan.errors import option_flag
 from kvplan.hardware import GPUS, gpu_by_name
 from kvplan.records import Plan
 from kvplan.search import attempt, layouts, requests, varied
 from kvplan.units import format_gib
 
-# Largest share that --mem-fraction-static is raised to: above it nothing is left for activations.
+# Shares that --mem-fraction-static is raised to: above the most nothing is left for activations.
 _LEAST_STATIC, _MOST_STATIC = 80, 95
 _MOST_TP = 64
+# Ratios between two pools, requests at once: steps that are tried, from the least change on.
+_RATIOS = (0.9, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
+_STATE_RATIOS = (*_RATIOS, 1.5, 2.0, 3.0, 5.0)
+_RUNNING = (192, 128, 96, 64, 48, 32, 24, 16, 8, 4, 2, 1)
 
 
 def remedies(model: Architecture, asked: Deployment) -> tuple[Advice, ...]:
-    """What makes a deployment fit that does not: the smallest change of each sort that is enough."""
-    return tuple(found for sort in _SORTS if (found := _first_fit(model, sort(model, asked))) is not None)
+    """What makes a deployment fit that does not: the smallest change of each sort that is enough.
+
+    Where no context is asked for and nothing holds the default one, enough is what lets the server start.
+    """
+    found = _enough(model, asked, fits)
+    if found or asked.ctx is not None or asked.concurrency is not None:
+        return found
+    return _enough(model, asked, lambda made: True)
 
 
 def fits(made: Plan) -> bool:
@@ -29,40 +42,57 @@ def fits(made: Plan) -> bool:
     return requests(made) >= (made.deployment.concurrency or 1)
 
 
-def _first_fit(model: Architecture, changes: Iterator[Change]) -> Advice | None:
+def _enough(model: Architecture, asked: Deployment, enough: Callable[[Plan], bool]) -> tuple[Advice, ...]:
+    tried = (_first(model, sort(model, asked), enough) for sort in _SORTS)
+    return tuple(advice for advice in tried if advice is not None)
+
+
+def _first(model: Architecture, changes: Iterator[Change], enough: Callable[[Plan], bool]) -> Advice | None:
     for change in changes:
         after = attempt(model, change.asked)
-        if after is not None and fits(after):
+        if after is not None and enough(after):
             return advice_of(change, after, after)
     return None
 
 
 def _more_gpus(model: Architecture, asked: Deployment) -> Iterator[Change]:
-    if not asked.wants_estimate:
+    if not asked.wants_estimate and asked.available_bytes is None:
         return
     tp = asked.tp * 2
     while tp <= _MOST_TP:
         changed = varied(asked, tp=tp)
         if changed is not None:
-            yield Change(flag=f"--tp {tp}", why=lambda before, after: _weights(after), asked=changed)
+            named = "" if asked.gpu is None else f"--gpu {_counted(asked.gpu, changed)} "
+            yield Change(
+                flag=f"{named}--tp {tp}", why=lambda before, after: _on_more_gpus(after), asked=changed
+            )
         tp *= 2
 
 
-def _weights(made: Plan) -> str:
+def _counted(gpu: str, asked: Deployment) -> str:
+    """`h200x8`: a name with the number of GPUs, which holds over one that was given before."""
+    count = gpus_of(asked)
+    return gpu if count == 1 else f"{gpu}x{count}"
+
+
+def _on_more_gpus(made: Plan) -> str:
     used = made.budget.weights_bytes if made.budget else None
-    return f"{format_gib(used or 0)} of weights on each GPU"
+    if used is None:
+        return f"the same budget on each of {made.deployment.tp} GPUs"
+    return f"{format_gib(used)} of weights on each GPU"
 
 
 def _next_gpu(model: Architecture, asked: Deployment) -> Iterator[Change]:
-    if not asked.wants_estimate or asked.gpu is None:
+    if not asked.wants_estimate or asked.gpu is None or asked.gpu_memory is not None:
         return
-    own = gpu_by_name(asked.gpu, asked.gpu_memory)
+    own = gpu_by_name(asked.gpu)
     larger = [gpu for gpu in GPUS.values() if gpu.memory_mib > own.memory_mib and not gpu.is_rocm]
-    for gpu in sorted((gpu for gpu in larger if not gpu.unified), key=lambda gpu: gpu.memory_mib):
-        changed = varied(asked, gpu=gpu.name, gpu_memory=None)
+    known = (gpu for gpu in larger if gpu.verified and not gpu.unified)
+    for gpu in sorted(known, key=lambda gpu: gpu.memory_mib):
+        changed = varied(asked, gpu=gpu.name)
         if changed is not None:
             yield Change(
-                flag=f"--gpu {gpu.name}",
+                flag=f"--gpu {_counted(gpu.name, changed)}",
                 why=_memory_of_gpu,
                 asked=changed,
             )
@@ -80,9 +110,11 @@ def _smaller_kv(model: Architecture, asked: Deployment) -> Iterator[Change]:
 
 
 def _larger_fraction(model: Architecture, asked: Deployment) -> Iterator[Change]:
-    if asked.available_bytes is not None or asked.mem_fraction_static is not None:
+    if asked.available_bytes is not None:
         return
-    for percent in range(_LEAST_STATIC, _MOST_STATIC + 1):
+    given = asked.mem_fraction_static
+    least = _LEAST_STATIC if given is None else int(given * 100) + 1
+    for percent in range(least, _MOST_STATIC + 1):
         changed = varied(asked, mem_fraction_static=percent / 100)
         if changed is not None:
             yield Change(
@@ -118,4 +150,41 @@ def _dealt(model: Architecture, asked: Deployment) -> Iterator[Change]:
             )
 
 
-_SORTS = (_more_gpus, _smaller_kv, _dealt, _larger_fraction, _shorter, _next_gpu)
+def _other_ratio(model: Architecture, asked: Deployment) -> Iterator[Change]:
+    """Another balance between two pools, for models that have two."""
+    if model.kinds & {"sliding", "compressed"}:
+        yield from _ratios(asked, "swa_full_tokens_ratio", _RATIOS, "another share of sliding windows")
+    if model.states:
+        yield from _ratios(asked, "mamba_full_memory_ratio", _STATE_RATIOS, "another share of states")
+
+
+def _ratios(asked: Deployment, name: str, ratios: tuple[float, ...], why: str) -> Iterator[Change]:
+    for ratio in ratios:
+        changed = varied(asked, **{name: ratio}) if ratio != getattr(asked, name) else None
+        if changed is not None:
+            yield Change(flag=f"{option_flag(name)} {ratio:g}", why=lambda before, after: why, asked=changed)
+
+
+def _fewer_requests(model: Architecture, asked: Deployment) -> Iterator[Change]:
+    """What requests have reserved for them, whether they run or not."""
+    for running in _RUNNING:
+        if (asked.concurrency or 1) <= running < (asked.max_running_requests or math.inf):
+            changed = varied(asked, max_running_requests=running)
+            if changed is not None:
+                yield Change(
+                    flag=f"--max-running-requests {running}",
+                    why=lambda before, after: "less is reserved for requests",
+                    asked=changed,
+                )
+
+
+_SORTS = (
+    _more_gpus,
+    _smaller_kv,
+    _dealt,
+    _other_ratio,
+    _fewer_requests,
+    _larger_fraction,
+    _shorter,
+    _next_gpu,
+)

@@ -13,9 +13,10 @@ from kvplan.errors import KvplanError
 from kvplan.hardware import gpu_by_name
 from kvplan.planning import plan
 from kvplan.records import Plan
+from kvplan.units import ceil_div
 
 # Flags of the server, by fields of a deployment; what only kvplan asks is not among them.
-_SERVER_FLAGS = {
+SERVER_FLAGS = {
     "tp": "--tp",
     "dp": "--dp",
     "pp": "--pp-size",
@@ -40,7 +41,11 @@ _SERVER_FLAGS = {
     "speculative_num_steps": "--speculative-num-steps",
     "speculative_eagle_topk": "--speculative-eagle-topk",
     "speculative_num_draft_tokens": "--speculative-num-draft-tokens",
+    "enable_hisparse": "--enable-hisparse",
+    "prefill_only_disable_kv_cache": "--prefill-only-disable-kv-cache",
 }
+# What a server over several machines is told besides; the address is the reader's own.
+_HEAD = "HOST:5000"
 
 
 GPUS_OF_A_MACHINE = 8
@@ -81,20 +86,22 @@ def tokens(made: Plan) -> int:
 def layouts(model: Architecture, asked: Deployment, gpus: int) -> Iterator[Deployment]:
     """Ways to lay a server over `gpus` GPUs: TP, attention DP inside it, and stages where they apply.
 
-    Pipeline stages apply over several machines, and where the heads do not divide by the GPUs.
+    Pipeline stages apply over several machines, and where the heads do not divide by the GPUs: as few as
+    leave each to one machine and to heads that divide.
     """
     sizes = [1, *(size for size in _DP_SIZES if size <= gpus and gpus % size == 0)]
     for dp in sizes:
         found = varied(asked, tp=gpus, pp=1, dp=dp, enable_dp_attention=dp > 1)
         if found is not None:
             yield found
-    uneven = model.attention_heads is not None and model.attention_heads % gpus != 0
-    if gpus <= GPUS_OF_A_MACHINE and not uneven:
+    heads = model.attention_heads or 0
+    if gpus <= GPUS_OF_A_MACHINE and heads % gpus == 0:
         return
     for pp in (size for size in _DP_SIZES if gpus % size == 0 and gpus // size <= GPUS_OF_A_MACHINE):
         found = varied(asked, tp=gpus // pp, pp=pp, dp=1, enable_dp_attention=False)
-        if found is not None:
+        if found is not None and heads % found.tp == 0:
             yield found
+            return
 
 
 def choice(made: Plan, *, wanted: int | None = None) -> Choice:
@@ -117,6 +124,8 @@ def choice(made: Plan, *, wanted: int | None = None) -> Choice:
         kv_cache_dtype=made.resolved.kv_cache_dtype,
         memory_total_bytes=gpu.memory_bytes * budget.gpus,
         weights_bytes=budget.weights_bytes or 0,
+        weights_bytes_total=budget.weights_bytes_total,
+        weights_source=budget.weights_source or "",
         kv_pool_bytes=budget.kv_pool_bytes or 0,
         state_pool_bytes=budget.state_pool_bytes,
         tokens=tokens_here,
@@ -133,14 +142,20 @@ def choice(made: Plan, *, wanted: int | None = None) -> Choice:
 
 
 def launch_line(model: Architecture, asked: Deployment) -> str:
-    """The command that starts such a server, with every option that differs from the default."""
+    """The command that starts such a server, with every option that differs from the default.
+
+    Over several machines of eight GPUs it is that of the first.
+    """
     plain = Deployment()
     words = ["python", "-m", "sglang.launch_server", "--model-path", _path(model)]
-    for name, flag in _SERVER_FLAGS.items():
+    for name, flag in SERVER_FLAGS.items():
         value = getattr(asked, name)
         if value == getattr(plain, name) and name != "tp":
             continue
         words += [flag] if value is True else [flag, str(value)]
+    machines = ceil_div(asked.tp * asked.pp, GPUS_OF_A_MACHINE)
+    if machines > 1:
+        words += ["--nnodes", str(machines), "--node-rank", "0", "--dist-init-addr", _HEAD]
     return shlex.join(words)
 
 

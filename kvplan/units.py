@@ -36,7 +36,10 @@ def parse_tokens(text: str) -> int:
 
 
 def parse_size(text: str) -> int:
-    """`60GiB` is 60 * 2^30 and `60GB` 60 * 10^9 bytes; raises ValueError for anything else."""
+    """`60GiB` is 60 * 2^30 and `60GB` 60 * 10^9 bytes; raises ValueError for anything else.
+
+    A part of a byte is left out: no decimal fraction of a GiB but its halves is a whole number of them.
+    """
     return _parse(text, allow_byte=True, what="a size such as 60GiB, 80GB or 1024 (bytes)")
 
 
@@ -48,7 +51,7 @@ def _parse(text: str, *, allow_byte: bool, what: str) -> int:
         value = Decimal(match[1].replace("_", "")) * _STEPS[(match[2] or "").lower()]
     except InvalidOperation as error:
         raise ValueError(f"{text!r:.60} is not {what}") from error
-    if value != value.to_integral_value():
+    if value != value.to_integral_value() and not (allow_byte and match[2]):
         raise ValueError(f"{text!r:.60} is not a whole number of {'bytes' if allow_byte else 'tokens'}")
     return int(value)
 

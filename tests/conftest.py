@@ -27,6 +27,7 @@ class HubServer:
     """`files` by "org/name/file"; `failures` by "org/name" answer with a status and headers instead.
 
     A "METHOD org/name" in `silent` is not answered before the test ends, one in `scripts` by its function.
+    `sent`: bytes of all answers.
     """
 
     files: dict[str, bytes] = field(default_factory=dict)
@@ -35,6 +36,7 @@ class HubServer:
     scripts: dict[str, Callable[[BaseHTTPRequestHandler], None]] = field(default_factory=dict)
     requests: list[tuple[str, str]] = field(default_factory=list)
     authorizations: set[str | None] = field(default_factory=set)
+    sent: int = 0
     closing: threading.Event = field(default_factory=threading.Event)
     port: int = 0
 
@@ -68,11 +70,15 @@ def hub_server() -> Iterator[HubServer]:
                 script(self)
                 return
             status, headers, content = hub.answer(self.command, self.path)
+            first, _, last = self.headers.get("Range", "").removeprefix("bytes=").partition("-")
+            if status == 200 and last:
+                status, content = 206, content[int(first) : int(last) + 1]
             self.send_response(status)
             for name, value in {"Content-Length": str(len(content)), **headers}.items():
                 self.send_header(name, value)
             self.end_headers()
             if self.command == "GET":
+                hub.sent += len(content)
                 self.wfile.write(content)
 
         do_HEAD = do_GET  # noqa: N815  # the name that the base class looks for

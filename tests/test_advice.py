@@ -60,8 +60,8 @@ def test_what_does_not_fit_gets_the_smallest_change_of_each_sort_that_is_enough(
     model, asked = bundled("deepseek-ai/DeepSeek-V3.2"), Deployment(gpu="h100", tp=8, weights="auto")
     found = {one.flag: one.why for one in remedies(model, asked)}
     assert found == {
-        "--tp 16": "41.09 GiB of weights on each GPU",
-        "--gpu h200": "140.40 GiB on each GPU",
+        "--gpu h100x16 --tp 16": "41.09 GiB of weights on each GPU",
+        "--gpu h200x8": "140.40 GiB on each GPU",
     }
 
 
@@ -69,7 +69,7 @@ def test_too_many_requests_get_a_shorter_context_that_holds_them() -> None:
     model = bundled("meta-llama/Llama-3.1-8B")
     asked = Deployment(available_bytes=60 * GIB, ctx=100_000, concurrency=8)
     found = {one.flag: one.requests for one in remedies(model, asked)}
-    # 60 GiB / 131,072 = 491,520 tokens: 4 requests of 100,000, 8 of 61,440
-    assert found == {"--kv-cache-dtype fp8_e4m3": 9, "--ctx 61440": 8}
+    # 60 GiB / 131,072 = 491,520 tokens: 4 requests of 100,000, 8 of 61,440; twice as many in half the bytes
+    assert found == {"--tp 2": 9, "--kv-cache-dtype fp8_e4m3": 9, "--ctx 61440": 8}
     assert fits(plan(model, Deployment(available_bytes=60 * GIB, ctx=61_440, concurrency=8)))
     assert not fits(plan(model, Deployment(available_bytes=60 * GIB, ctx=61_441, concurrency=8)))

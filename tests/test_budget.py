@@ -70,6 +70,60 @@ def test_estimated_lines_are_named_and_carry_both_ends_into_tokens() -> None:
     assert found.high.max_total_num_tokens == 896_706
 
 
+def test_free_memory_after_loading_says_what_the_weights_took() -> None:
+    made = planned(free_gib=120.0, weights="auto")
+    found = budget(made)
+    assert (found.free_after_bytes, found.weights_source) == (120 * GIB, "given")
+    assert found.weights_bytes == 149_144_207_360 - 120 * GIB
+    assert found.estimated == ("free_before_bytes", "weights_bytes", "available_bytes")
+    assert found.low is not None
+    assert found.high is not None
+    # The more was free before, the more is kept free: 120 GiB less a tenth of 149,681,078,272 at the low end.
+    assert found.low.free_before_bytes == 149_681_078_272
+    assert found.low.weights_bytes == 149_681_078_272 - 120 * GIB
+    assert found.low.max_total_num_tokens <= (made.capacity.max_total_num_tokens or 0)
+    assert found.high.max_total_num_tokens >= (made.capacity.max_total_num_tokens or 0)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "least", "most"),
+    [
+        # Published starts: 78.48 GiB free on an H100 of 79.65, 177.57 on a B200 of 179.06, 93.99 on an
+        # RTX PRO 6000 of 95.59; 111.34, 111.53 and 105.46 on GB10s of 119.70; 283.56 on an MI355X of 287.98.
+        ("h100", 78.48, 78.48),
+        ("b200", 177.57, 177.57),
+        ("rtx6000pro", 93.99, 93.99),
+        ("gb10", 105.46, 111.53),
+        ("mi355x", 283.56, 283.56),
+    ],
+)
+def test_what_real_starts_found_free_is_within_the_estimate(gpu: str, least: float, most: float) -> None:
+    found = budget(planned(gpu=gpu, weights="metadata"))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low.free_before_bytes <= least * GIB
+    assert most * GIB <= found.high.free_before_bytes
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {"pre_model_load_gib": 78.0, "free_gib": 90.0},
+            "--free-gib: 90.0 GiB are more than the 78.0 GiB before loading",
+        ),
+        (
+            {"free_gib": 150.0, "weights": "auto"},
+            "--free-gib: 150.0 GiB are more than the 139.40 GiB before loading",
+        ),
+    ],
+)
+def test_loading_frees_no_memory(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        planned(**options)
+    assert words in str(caught.value)
+
+
 def test_given_memory_and_weights_are_exact_and_have_no_ends() -> None:
     found = budget(planned(pre_model_load_gib=138.5, weights_per_gpu=16 * GIB))
     assert (found.low, found.high, found.estimated) == (None, None, ())

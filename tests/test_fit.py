@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from typing import Any
 
 import pytest
@@ -12,8 +14,8 @@ from kvplan.choices import Choice
 from kvplan.deployment import Deployment
 from kvplan.errors import DoesNotFitError, InputError
 from kvplan.fit import COMMON_GPUS, common, named_gpus, search
-from kvplan.planning import plan
-from kvplan.search import launch_line, layouts
+from kvplan.search import SERVER_FLAGS, launch_line, layouts
+from tests.cli.console import run
 
 LLAMA = "meta-llama/Llama-3.1-8B"
 
@@ -88,11 +90,19 @@ def test_common_gpus_show_the_fewest_that_hold_one_request() -> None:
     assert {row.gpu: row.gpus for row in large} == {"h200": 8, "b200": 8, "b300": 4}
 
 
+def test_common_gpus_hold_all_requests_where_a_context_is_asked_for() -> None:
+    asked = Deployment(weights="auto", ctx=100_000, concurrency=16)
+    rows = common(model(), asked, given_tp=False)
+    assert {row.gpu: row.gpus for row in rows}["h200"] == 2
+    assert all(row.requests >= 16 for row in rows)
+
+
 def test_layouts_are_tp_attention_dp_and_stages_where_they_apply() -> None:
     laid = [(one.tp, one.dp, one.pp) for one in layouts(model(), Deployment(), 4)]
     assert laid == [(4, 1, 1), (4, 2, 1), (4, 4, 1)]
     laid = [(one.tp, one.dp, one.pp) for one in layouts(model(), Deployment(), 16)]
-    assert laid[-4:] == [(8, 1, 2), (4, 1, 4), (2, 1, 8), (1, 1, 16)]
+    assert laid[-1] == (8, 1, 2)
+    assert [one for one in laid if one[2] > 1] == [(8, 1, 2)]
 
 
 def test_a_launch_line_has_every_option_that_differs_from_the_default() -> None:
@@ -105,8 +115,42 @@ def test_a_launch_line_has_every_option_that_differs_from_the_default() -> None:
     )
 
 
-def test_a_launch_line_plans_to_the_row_that_it_stands_in() -> None:
-    row = found(allowed=("fp8",))[0]
-    assert row.command.endswith("--tp 1 --kv-cache-dtype fp8_e4m3")
-    asked = Deployment(gpu=row.gpu, tp=1, kv_cache_dtype="fp8_e4m3", weights="auto", ctx=100_000)
-    assert plan(model(), asked).capacity.requests_at_context == row.requests
+def test_every_option_that_a_server_has_can_stand_in_its_launch_line() -> None:
+    """The others are the planner's own: what is asked, the machine, the budget, the rules."""
+    own = "ctx concurrency snapshot_every draft_tokens gpu gpu_memory weights weights_per_gpu available_bytes"
+    own += " pre_model_load_gib free_gib engine_version assume_supported hisparse_ratio"
+    fields = {field.name for field in dataclasses.fields(Deployment)}
+    assert set(SERVER_FLAGS) == fields - set(own.split())
+
+
+def test_a_server_over_two_machines_says_so() -> None:
+    line = launch_line(model(), Deployment(tp=8, pp=2))
+    assert line.endswith("--tp 8 --pp-size 2 --nnodes 2 --node-rank 0 --dist-init-addr HOST:5000")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "llama-3.1-70b --ctx 32k --concurrency 16 --allow fp8",
+        "deepseek-v3.2 --ctx 100k --concurrency 32 --max-gpus 16 --allow fp8",
+        "qwen3.5-397b-a17b --ctx 100k --concurrency 32 --mem-fraction-static 0.88",
+        "gpt-oss-120b --ctx 32k --concurrency 8 --max-running-requests 64 --disable-radix-cache",
+        "deepseek-v4-flash --ctx 100k --concurrency 8 --speculative-algorithm EAGLE "
+        "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4",
+        "llama-3.1-8b --ctx 32k --gpu sm89 --gpu-memory 48GiB",
+    ],
+)
+def test_each_launch_line_plans_to_the_row_that_it_stands_in(command: str) -> None:
+    rows = json.loads(run("fit", *command.split(), "--top", "3", "--format", "json").stdout)["settings"]
+    assert rows
+    memory = ["--gpu-memory", "48GiB"] if "--gpu-memory" in command else []
+    context = command.split("--ctx ")[1].split(maxsplit=1)[0]
+    for row in rows:
+        asked = ["--launch", row["command"], "--gpu", row["gpu"], *memory, "--ctx", context]
+        found = json.loads(run("size", *asked, "--format", "json").stdout)
+        capacity, budget = found["capacity"], found["budget"]
+        assert capacity["max_total_num_tokens"] == row["tokens"]
+        assert capacity["requests_at_context"] * row["dp"] == row["requests"]
+        assert (budget["gpus"], budget["kv_pool_bytes"]) == (row["gpus"], row["kv_pool_bytes"])
+        assert budget["weights_bytes"] == row["weights_bytes"]
+        assert not any("not modelled" in text for text in found["warnings"])

@@ -107,6 +107,47 @@ def test_only_the_files_that_kvplan_reads_are_fetched(isolated: Isolated, hub_se
     assert hub_server.authorizations == {f"Bearer {TOKEN}"}
 
 
+def single(**sizes: int) -> bytes:
+    """A file as safetensors writes it (format.md): the header's length, the header, the tensors."""
+    header, end = {}, 0
+    for name, size in sizes.items():
+        header[name] = {"dtype": "BF16", "shape": [size // 2], "data_offsets": [end, end + size]}
+        end += size
+    text = json.dumps({"__metadata__": {"format": "pt"}, **header}).encode()
+    return len(text).to_bytes(8, "little") + text + bytes(end)
+
+
+def test_a_checkpoint_in_one_file_is_sized_by_its_header(isolated: Isolated, hub_server: HubServer) -> None:
+    hub_server.files = {
+        "org/name/config.json": CONFIG,
+        "org/name/model.safetensors": single(a=6_000_000, b=2_000_000),
+    }
+    fetched = download(online(isolated, hub_server), "org/name")
+    assert json.loads(Path(fetched["index"]).read_text()) == {"metadata": {"total_size": 8_000_000}}
+    assert hub_server.sent < 200_000  # huggingface_hub asks for the first 100,001 bytes, the length in it
+    assert list((isolated.home / "hf" / "hub").rglob("*.safetensors")) == []
+    asked = len(hub_server.requests)
+    assert isolated.run(CACHED, "org/name", "")[0] == fetched
+    assert len(hub_server.requests) == asked
+
+
+def test_a_header_beyond_the_first_request_is_read_whole(isolated: Isolated, hub_server: HubServer) -> None:
+    sizes = {f"model.layers.{number}.self_attn.qkv_proj.weight": 10 for number in range(2_000)}
+    content = single(**sizes)
+    assert int.from_bytes(content[:8], "little") > 100_001
+    hub_server.files = {"org/name/config.json": CONFIG, "org/name/model.safetensors": content}
+    fetched = download(online(isolated, hub_server), "org/name")
+    assert json.loads(Path(fetched["index"]).read_text()) == {"metadata": {"total_size": 20_000}}
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>no</html>", (1 << 50).to_bytes(8, "little") + b"{}"])
+def test_a_header_that_can_not_be_read_leaves_the_size_open(
+    isolated: Isolated, hub_server: HubServer, content: bytes
+) -> None:
+    hub_server.files = {"org/name/config.json": CONFIG, "org/name/model.safetensors": content}
+    assert download(online(isolated, hub_server), "org/name")["index"] is None
+
+
 def test_only_the_config_has_to_be_there(isolated: Isolated, hub_server: HubServer) -> None:
     hub_server.files = {"org/name/config.json": CONFIG}
     files = download(online(isolated, hub_server), "org/name")

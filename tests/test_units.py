@@ -31,6 +31,7 @@ def test_tokens(text: str, tokens: int) -> None:
         ("1.5GiB", 1_610_612_736),
         ("80g", 80_000_000_000),
         ("2TiB", 2_199_023_255_552),
+        ("60.88GiB", 65_369_402_245),  # 60.88 x 1,073,741,824 = 65,369,402,245.12
     ],
 )
 def test_sizes(text: str, size: int) -> None:

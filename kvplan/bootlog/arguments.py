@@ -32,7 +32,10 @@ def read_server_args(text: str) -> dict[str, Scalar]:
 
 
 def _items(text: str) -> Iterator[str]:
-    """Parts between the commas of the outermost level, up to the bracket that closes it."""
+    """Parts between the commas of the outermost level, up to the bracket that closes it.
+
+    A part that nothing closes is left out: its value may be cut.
+    """
     start, quote, closing, escaped = 0, "", [], False
     for place, char in enumerate(text):
         if quote:
@@ -49,7 +52,6 @@ def _items(text: str) -> Iterator[str]:
             start = place + 1
             if char != ",":
                 return
-    yield text[start:]
 
 
 def _scalar(text: str) -> tuple[bool, Scalar]:

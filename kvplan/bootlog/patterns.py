@@ -30,7 +30,8 @@ SIZING = re.compile(r"Use sliding window memory pool|DSV4 (?:memory calculation|
 SIZING_FIGURE = re.compile(r"([a-z][a-z0-9_]{0,40})=([0-9]{1,18}(?:\.[0-9]{1,6})?)")
 POOL_END = re.compile(r"Memory pool end\.")
 TOTALS = re.compile(rf"max_total_num_tokens={_COUNT}, ")
-TOTALS_FIGURE = re.compile(rf"\b(max_total_num_tokens|max_running_requests|context_len)={_COUNT}")
+# A comma follows each in every version; without one the line is cut.
+TOTALS_FIGURE = re.compile(rf"\b(max_total_num_tokens|max_running_requests|context_len)={_COUNT},")
 # Lines that only the late 0.5 versions write.
 NEWER = re.compile(
     r"Memory baseline taken\.|server_args=\{|KV Cache .{1,30}dtype: "

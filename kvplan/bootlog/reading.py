@@ -11,7 +11,10 @@ from kvplan.bootlog.lines import read_line
 from kvplan.bootlog.records import BootLog, Rank, States, Tokens, Weights
 
 # More than any start has, so that a log can't fill the memory.
-_MAX_RANKS, _MAX_PARTS = 4_096, 64
+_MAX_RANKS, _MAX_PARTS, _MAX_STARTS = 4_096, 64, 100
+
+# Arguments that differ between the nodes of one server.
+_OF_A_NODE = frozenset({"node_rank", "host", "port", "nccl_port", "random_seed"})
 
 
 @dataclass(slots=True)
@@ -37,26 +40,61 @@ class _Start:
     newer: bool = False
     ranks: dict[str, _Draft] = field(default_factory=dict)
 
+    @property
+    def is_done(self) -> bool:
+        """Whether it went as far as the last line about memory; every draft is loaded before."""
+        return any(draft.totals for draft in self.ranks.values())
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether it made pools."""
+        return any(draft.pools or draft.sizing or draft.totals for draft in self.ranks.values())
+
 
 def read_log(lines: Iterable[str]) -> BootLog:
-    """The last start of a log; lines that say nothing about memory are passed over."""
-    start, starts = _Start(), 0
+    """The last start of a log that made pools, or the last of all where none did.
+
+    Lines that say nothing about memory are passed over.
+    """
+    starts = [_Start()]
     for text in lines:
         if not any(beginning in text for beginning in patterns.BEGINNINGS):
             continue
         line = read_line(text)
         if patterns.SERVER_ARGS.match(line.message):
-            start, starts = _Start(), starts + 1
-            start.server_args = line.message.partition("=")[2]
+            _begin(starts, line.message.partition("=")[2])
+        elif starts[-1].is_done and patterns.LOAD_BEGIN.match(line.message):
+            starts.append(_Start())
+        del starts[:-_MAX_STARTS]
+        start = starts[-1]
         start.newer = start.newer or patterns.NEWER.search(line.message) is not None
         if line.rank in start.ranks or len(start.ranks) < _MAX_RANKS:
             _note(start.ranks, line.rank, line.message)
+    started = [start for start in starts if start.ranks]
+    sized = [start for start in started if start.is_sized]
+    last = (sized or started or starts)[-1]
     return BootLog(
-        ranks=tuple(_rank(name, draft) for name, draft in sorted(start.ranks.items())),
-        server_args=read_server_args(start.server_args),
-        newer=start.newer,
-        starts=max(starts, 1),
+        ranks=tuple(_rank(name, draft) for name, draft in sorted(last.ranks.items())),
+        server_args=read_server_args(last.server_args),
+        newer=last.newer,
+        starts=max(len(started), 1),
+        later_starts=len(started) - 1 - started.index(last) if started else 0,
     )
+
+
+def _begin(starts: list[_Start], arguments: str) -> None:
+    """A new start, or another node of the one that goes on."""
+    before = starts[-1]
+    if not before.ranks or (not before.is_done and _is_another_node(before.server_args, arguments)):
+        before.server_args = arguments
+    else:
+        starts.append(_Start(server_args=arguments))
+
+
+def _is_another_node(before: str, after: str) -> bool:
+    one, other = read_server_args(before), read_server_args(after)
+    differing = {name for name in {*one, *other} if one.get(name) != other.get(name)}
+    return "node_rank" in differing and differing <= _OF_A_NODE
 
 
 def _note(ranks: dict[str, _Draft], name: str, message: str) -> None:
@@ -109,8 +147,9 @@ def _note_pool(rank: _Draft, message: str) -> None:
         dtype=dtype[1] if dtype else None,
         virtual="VA upper bound" in message,
     )
+    keys_and_values = "K size:" in message  # the line is cut where only one of them is there
     pools = rank.draft_pools if rank.sized else rank.pools
-    if pool.sizes_gib and len(pools) < _MAX_PARTS:
+    if pool.sizes_gib and len(pool.sizes_gib) >= 1 + keys_and_values and len(pools) < _MAX_PARTS:
         pools.append(pool)
 
 

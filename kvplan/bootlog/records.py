@@ -83,16 +83,18 @@ class Rank:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootLog:
-    """The last start in a log.
+    """The last start in a log that made pools.
 
     `server_args`: plain values of the server's arguments after its own rules. `newer`: the lines have the
-    form of the late 0.5 versions. `starts`: how many starts the log holds.
+    form of the late 0.5 versions. `starts`: how many starts the log holds, `later_starts` of them after
+    this one.
     """
 
     ranks: tuple[Rank, ...]
     server_args: Mapping[str, Scalar] = field(default_factory=dict)
     newer: bool = False
     starts: int = 1
+    later_starts: int = 0
 
     @property
     def free_before_gib(self) -> float | None:

@@ -39,6 +39,9 @@ Top = Annotated[
     typer.Option("--top", metavar="N", help="Show the N cheapest settings. Default 10.", show_default=False),
 ]
 
+_CHOSEN = ("tp", "dp", "enable_dp_attention", "pp")
+_BUDGETS = ("available_bytes", "pre_model_load_gib", "free_gib", "weights_per_gpu")
+
 
 @takes_deployment
 def fit(  # noqa: PLR0913, PLR0917 - a parameter for each option
@@ -58,6 +61,7 @@ def fit(  # noqa: PLR0913, PLR0917 - a parameter for each option
     Asked are --concurrency requests of --ctx tokens. Each setting comes with its headroom and the command
     that starts the server.
     """
+    _refuse_chosen(options)
     asked, chosen = deployment(options), check_format(output_format)
     most, shown = _number("max_gpus", max_gpus, 8), _number("top", top, 10)
     from kvplan.cli.fit_runs import Space, run_fit  # noqa: PLC0415 - help and usage errors need none of it
@@ -71,6 +75,22 @@ def fit(  # noqa: PLR0913, PLR0917 - a parameter for each option
     )
     found = load(model, source=source, on_fetch=spinner)
     run_fit(found, asked, space, top=shown, chosen=chosen, output=output)
+
+
+def _refuse_chosen(options: dict[str, Given]) -> None:
+    """What the search chooses, and budgets, which would be the same whatever it chooses."""
+    given = {name for name, value in options.items() if value is not None and value is not False}
+    problems = [
+        bad_option(name, why, "leave it out, or see `kvplan size`").problems[0]
+        for names, why in (
+            (_CHOSEN, "is what fit searches for"),
+            (_BUDGETS, "would be the same for any number of GPUs"),
+        )
+        for name in names
+        if name in given
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 def _number(name: str, text: str | None, default: int) -> int:

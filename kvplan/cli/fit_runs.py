@@ -8,6 +8,7 @@ from dataclasses import replace
 from kvplan import budget
 from kvplan.advice import improvements
 from kvplan.architecture import Architecture
+from kvplan.choices import Choice
 from kvplan.cli.output import show
 from kvplan.deployment import Deployment
 from kvplan.errors import DoesNotFitError, bad_option
@@ -36,18 +37,27 @@ def run_fit(
     for word in space.allowed:
         if word not in ALLOWED:
             raise bad_option("allow", f"{word!r} is not one of {', '.join(ALLOWED)}")
-    names = named_gpus(space.gpus) if space.gpus else COMMON_GPUS
+    names = _names(space, asked)
     wanted = asked if asked.wants_estimate else replace(asked, weights=AUTO)
     rows = search(model, wanted, gpus=names, most=space.most, allowed=space.allowed)
-    costs = plan(model, _without_budget(asked))
+    costs = _assuming(plan(model, _without_budget(asked)), rows)
     requests = asked.concurrency or 1
     from kvplan.render.choices import fit_document  # noqa: PLC0415 - `kvplan size` needs the rest alone
 
     show(fit_document(rows[:top], plan=costs, total=len(rows), wanted=requests), chosen, output)
 
 
+def _names(space: Space, asked: Deployment) -> tuple[str, ...]:
+    """The GPUs to look at; memory that is given belongs to one of them."""
+    if asked.gpu_memory is None:
+        return named_gpus(space.gpus) if space.gpus else COMMON_GPUS
+    if space.gpus is None or len(space.gpus) > 1:
+        raise bad_option("gpu_memory", "is that of one GPU", "--gpu sm89 or the like says of which")
+    return named_gpus(space.gpus, asked.gpu_memory)
+
+
 def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError | None]:
-    """The plan of `kvplan size` with what helps, and the error where the estimated budget is too small.
+    """The plan of `kvplan size` with what helps, and the error where the budget is too small.
 
     With a GPU and no budget the budget is worked out; with neither, common GPUs are tried.
     """
@@ -55,8 +65,6 @@ def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError
     try:
         made = plan(model, wanted)
     except DoesNotFitError as error:
-        if not wanted.wants_estimate:
-            raise
         settings = resolve(model, wanted)
         costs = plan(model, _without_budget(wanted))
         lines = budget.unfit(settings, error.shortfall_bytes)
@@ -93,4 +101,12 @@ def _on_common_gpus(model: Architecture, made: Plan) -> Plan:
     if made.deployment.gpu is not None or (model.weights_bytes is None and model.parameters is None):
         return made
     asked = replace(made.deployment, weights=AUTO)
-    return replace(made, common_gpus=common(model, asked, given_tp=asked.tp > 1))
+    rows = common(model, asked, given_tp=asked.tp > 1)
+    return replace(_assuming(made, rows), common_gpus=rows)
+
+
+def _assuming(made: Plan, rows: Sequence[Choice]) -> Plan:
+    """The plan with what the weights of the rows assume."""
+    sources = dict.fromkeys(row.weights_source for row in rows)
+    found = (text for source in sources for text in budget.weight_assumptions(made.architecture, source))
+    return replace(made, assumed=(*made.assumed, *found))

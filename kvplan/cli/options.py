@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from kvplan.cli.machine import on_gpus
-from kvplan.cli.parsing import chunk, count, gib, number, parse_size, parse_tokens, weights, word
+from kvplan.cli.parsing import chunk, count, gib, large_size, number, parse_size, parse_tokens, weights, word
 from kvplan.deployment import Deployment
 from kvplan.errors import InputError, Problem, option_flag
 from kvplan.frozen import dataclass
@@ -86,7 +86,9 @@ OPTIONS: dict[str, OptionSpec] = {
         metavar="SIZE",
         parse=weights,
     ),
-    "weights_per_gpu": _size("Weights that one GPU loads, from a log."),
+    "weights_per_gpu": OptionSpec(
+        help="Weights that one GPU loads, from a log.", metavar="SIZE", parse=large_size
+    ),
     "available_bytes": _size("Budget per GPU for state and KV together: 60GiB, 80GB."),
     "pre_model_load_gib": _gib(
         "Free memory per GPU before the weights are loaded, in GiB as a log has it, or 137GiB.",

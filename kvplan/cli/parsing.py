@@ -6,9 +6,9 @@ import math
 import re
 
 from kvplan.deployment import UNCHUNKED, WEIGHT_SOURCES
-from kvplan.units import GIB, parse_size, parse_tokens
+from kvplan.units import GIB, MIB, parse_size, parse_tokens
 
-__all__ = ["chunk", "count", "gib", "number", "parse_size", "parse_tokens", "weights", "word"]
+__all__ = ["chunk", "count", "gib", "large_size", "number", "parse_size", "parse_tokens", "weights", "word"]
 
 _COUNT = re.compile(r"[+-]?[0-9]+\Z")
 _LONGEST = 18  # digits; more is a slip of the keyboard, and Python refuses to print some of those
@@ -43,8 +43,16 @@ def gib(text: str) -> float:
 
 
 def weights(text: str) -> int | str:
-    """A size, or the name of where weights are to be taken from."""
-    return text if text in WEIGHT_SOURCES else parse_size(text)
+    """The size of a checkpoint, or the name of where weights are to be taken from."""
+    return text if text in WEIGHT_SOURCES else large_size(text)
+
+
+def large_size(text: str) -> int:
+    """A size of weights: `16` without a unit is a slip."""
+    size = parse_size(text)
+    if size < MIB:
+        raise ValueError(f"{text!r} is {size:,} bytes, too few for weights: give a unit, as in 16GB")
+    return size
 
 
 def word(text: str) -> str:

@@ -28,17 +28,17 @@ MAX_LOG = 1 << 30
 
 
 def read(path: str) -> BootLog:
-    """The last start in a file or on stdin. Raises InputError where there is none."""
+    """The last start in a file or on stdin. Raises InputError where there is none, or far too much."""
     shown = "stdin" if path == STDIN else printable(path)
     try:
         if path == STDIN:
             if isinstance(sys.stdin, io.TextIOWrapper):
                 sys.stdin.reconfigure(errors="replace")
-            found = read_log(_lines(sys.stdin))
+            found = read_log(_lines(sys.stdin, shown))
         else:
             check_readable(path, shown=shown)
             with open(path, encoding="utf-8", errors="replace") as file:
-                found = read_log(_lines(file))
+                found = read_log(_lines(file, shown))
     except OSError as error:
         what = f"can't be read: {error.strerror}"
         raise InputError(Problem(file=shown, key="", what=what)) from error
@@ -100,12 +100,13 @@ def deliver(found: Verification, *, chosen: str, output: str | None) -> None:
         raise RefusedError(Problem(file="", key="", what=what))
 
 
-def _lines(file: IO[str]) -> Iterator[str]:
+def _lines(file: IO[str], shown: str) -> Iterator[str]:
     read_so_far = 0
     while line := file.readline(MAX_LINE):
         read_so_far += len(line)
         if read_so_far > MAX_LOG:
-            return
+            what = f"is longer than {MAX_LOG >> 30} GiB"
+            raise InputError(Problem(file=shown, key="", what=what, hint="give the part with the start"))
         yield line
 
 

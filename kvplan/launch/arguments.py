@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from functools import cache
 
-from kvplan.config import near
 from kvplan.errors import Problem, option_flag
+from kvplan.frozen import dataclass
 from kvplan.launch.ignored import IGNORED
 from kvplan.launch.modelled import ALIASES, ATTENTION_DP_FLAG, MODEL_FLAG, MODELLED, REVISION_FLAG
 from kvplan.launch.unmodelled import UNMODELLED
 
 HELP_FLAGS = ("-h", "--help")
+# How much a word is like a flag that kvplan plans with where it is taken for a slip of the keyboard.
+_MISSPELT = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Flags under their own names with their values, the last where one is repeated; `unknown`: others."""
+
+    flags: dict[str, list[str]] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
 
 
 @cache
@@ -26,22 +38,26 @@ def known_flags() -> Mapping[str, int | None]:
     return known
 
 
-def read_arguments(words: Sequence[str], problems: list[Problem], shown: str) -> dict[str, list[str]]:
-    """Flags under their own names with their values, the last where one is repeated.
+def read_arguments(words: Sequence[str], problems: list[Problem], shown: str) -> Given:
+    """The arguments of one server, flag by flag.
 
     A first word that is no flag is the model, as `sglang serve MODEL` has it. What is wrong is added to
-    `problems`.
+    `problems`: a flag that neither version has may be one of another version, but not a misspelt one.
     """
-    given: dict[str, list[str]] = {}
+    given = Given()
     rest = list(words)
     if rest and not rest[0].startswith("-"):
-        given[MODEL_FLAG] = [rest.pop(0)]
+        given.flags[MODEL_FLAG] = [rest.pop(0)]
     while rest:
         word = rest.pop(0)
         flag, equals, value = word.partition("=")
         name = _own_name(flag)
         if name is None:
-            problems.append(Problem(file=shown, key="", what=_unknown(flag), hint=_hint(flag)))
+            reason, hint = _unknown(flag)
+            if reason:
+                problems.append(Problem(file=shown, key="", what=reason, hint=hint))
+            else:
+                given.unknown.append(flag)
             rest = list(_from_next_flag(rest))
             continue
         takes = known_flags()[name]
@@ -55,7 +71,7 @@ def read_arguments(words: Sequence[str], problems: list[Problem], shown: str) ->
         if takes is not None and len(values) != takes:
             what = "needs a value" if takes else f"is a switch and takes no {value!r:.60}"
             problems.append(Problem(file=shown, key=name, what=what))
-        given[name] = values
+        given.flags[name] = values
     return given
 
 
@@ -70,18 +86,18 @@ def _own_name(flag: str) -> str | None:
     return starts.pop() if len(starts) == 1 else None
 
 
-def _unknown(flag: str) -> str:
+def _unknown(flag: str) -> tuple[str, str]:
+    """Why an unknown flag is an error, and what may be meant; both empty for one of another version."""
     if not flag.startswith("-"):
-        return f"{flag!r:.80} belongs to no flag"
+        return f"{flag!r:.80} belongs to no flag", ""
     starts = sorted(one for one in known_flags() if flag.startswith("--") and one.startswith(flag))
     if len(starts) > 1:
-        return f"{flag!r:.80} could be {' or '.join(starts[:4])}"
-    return f"{flag!r:.80} is no flag of SGLang"
-
-
-def _hint(flag: str) -> str:
-    near_flag = near(flag, [*known_flags(), *ALIASES])
-    return near_flag if near_flag.startswith("did you mean") else ""
+        return f"{flag!r:.80} could be {' or '.join(starts[:4])}", ""
+    planned = [*MODELLED, MODEL_FLAG, *(alias for alias, own in ALIASES.items() if own in MODELLED)]
+    near = difflib.get_close_matches(flag, planned, n=1, cutoff=_MISSPELT)
+    if near or not flag.startswith("--"):
+        return f"{flag!r:.80} is no flag of SGLang", f"did you mean {near[0]}?" if near else ""
+    return "", ""
 
 
 def _is_flag(word: str) -> bool:

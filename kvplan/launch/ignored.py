@@ -96,7 +96,7 @@ IGNORED: tuple[Ignored, ...] = (
         mamba-backend mamba-cache-philox-rounds mamba-max-states-per-path mamba-track-interval
         moe-runner-backend monokernel-backend mooncake-ib-device offload-mode offload-num-in-group
         offload-prefetch-step piecewise-cuda-graph-compiler ple-offload-backend ple-offload-dir
-        return-hidden-states-mode rl-on-policy-target sampling-backend sampling-mask-max-tokens
+        return-hidden-states-mode sampling-backend sampling-mask-max-tokens
         tbo-token-distribution-threshold torch-compile-max-bs triton-attention-num-kv-splits
         triton-attention-split-tile-size watermark-config
         """,
@@ -106,7 +106,7 @@ IGNORED: tuple[Ignored, ...] = (
         disable-flashinfer-cutlass-moe-fp4-allgather disable-outlines-disk-cache
         disable-shared-experts-fusion dllm-fdfo enable-aiter-allreduce-fusion enable-amd-monokernel
         enable-cudagraph-gc enable-custom-logit-processor enable-deepep-waterfill
-        enable-draft-weights-cpu-backup enable-dsa-fused-indexer enable-elastic-expert-backup enable-eplb
+        enable-draft-weights-cpu-backup enable-dsa-fused-indexer enable-elastic-expert-backup
         enable-flashinfer-allreduce-fusion enable-fused-moe-sum-all-reduce enable-fused-qk-norm-rope
         enable-layerwise-nvtx-marker enable-lean-attention enable-mamba-cache-stochastic-rounding
         enable-memory-saver enable-mis enable-mscclpp enable-nan-detection enable-nccl-nvls
@@ -114,7 +114,7 @@ IGNORED: tuple[Ignored, ...] = (
         enable-quant-communications enable-return-aux-hidden-states enable-return-hidden-states
         enable-return-indexer-topk enable-return-routed-experts enable-scattered-sconv
         enable-single-batch-overlap enable-tf32-matmul enable-torch-compile enable-torch-compile-debug-mode
-        enable-torch-symm-mem enable-two-batch-overlap enable-w4a4-mxfp4-megamoe enable-waterfill
+        enable-torch-symm-mem enable-w4a4-mxfp4-megamoe enable-waterfill
         enable-watermark enable-weights-cpu-backup enforce-disable-flashinfer-allreduce-fusion
         enforce-shared-experts-fusion flashinfer-mla-disable-ragged no-dllm-fdfo no-enable-dsa-fused-indexer
         no-enable-fused-qk-norm-rope no-enable-tf32-matmul no-ple-offload-embedding pre-warm-nccl
@@ -148,7 +148,6 @@ IGNORED: tuple[Ignored, ...] = (
         """,
         switches="""
         enable-flexkv enable-linker-mla-dedup enable-lmcache enable-session-radix-cache
-        enable-unified-cache-external-linker
         """,
     ),
     Ignored(

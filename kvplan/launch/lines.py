@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from kvplan.errors import InputError, Problem
 from kvplan.frozen import dataclass
 
 # A launch script is a few kB; more is another file.
 MAX_CHARACTERS = 1 << 16
+# `docker run ... bash -c "srun bash -c ..."` has two.
+_MOST_SHELLS = 4
 
 _SEPARATORS = ";&|()\n"
 # Quoted or escaped text stays (group 1); a comment and a redirection go.
 _NOISE = re.compile(
-    r"""('[^']*'|"(?:\\.|[^"\\])*"|\\.)|(?<!\S)#.*|(?<!\S)(?:[0-9]?>>?|&>>?|[0-9]?<)(?:&[0-9-]|\s*[^\s;|&]+)"""
+    r"""('[^']*'|"(?:\\.|[^"\\])*"|\\.)|(?<!\S)#.*|`\s*\#[^`]*`|(?<!\S)(?:[0-9]?>>?|&>>?|[0-9]?<)(?:&[0-9-]|\s*[^\s;|&]+)"""
 )
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)\Z", re.DOTALL)
-_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
+# `$NAME`, `${NAME}`, and `${NAME:-default}` or `${NAME-default}`.
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)(?::?-([^${}]*))?\}|([A-Za-z_][A-Za-z0-9_]*))")
+# `bash -c '...'`, also -lc and the like.
+_SHELL = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh\Z")
+_SHELL_COMMAND = re.compile(r"-[a-z]*c\Z")
 _IMAGE = re.compile(r"(?:.*/)?sglang[A-Za-z0-9_-]*:(v?[0-9]+\.[0-9]+\.[0-9]+\S*)\Z")
 _MODULE = "sglang.launch_server"
 _SCRIPT = re.compile(r"(?:.*/)?sglang/(?:python/sglang/)?launch_server\.py\Z")
@@ -28,11 +35,15 @@ _SCRIPT = re.compile(r"(?:.*/)?sglang/(?:python/sglang/)?launch_server\.py\Z")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """The arguments of one server start, the variables set for it, and the version its image names."""
+    """The arguments of one server start, the variables set for it, and the version its image names.
+
+    `defaults`: variables that the text does not set and gives a default for, as written.
+    """
 
     arguments: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict)
     version: str | None = None
+    defaults: tuple[str, ...] = ()
 
 
 def commands(text: str, shown: str) -> list[Command]:
@@ -43,34 +54,81 @@ def commands(text: str, shown: str) -> list[Command]:
     """
     if len(text) > MAX_CHARACTERS:
         raise _error(shown, f"has {len(text):,} characters, far more than a launch script")
-    variables: dict[str, str] = {}
-    found: list[Command] = []
+    found = list(_starts(text, shown, _Variables(), shells=0))
+    if not found:
+        raise _error(shown, "no SGLang server is started", f"python -m {_MODULE} ... or sglang serve ...")
+    return found
+
+
+def _starts(text: str, shown: str, known: _Variables, *, shells: int) -> Iterator[Command]:
+    if shells > _MOST_SHELLS:
+        raise _error(shown, f"runs more than {_MOST_SHELLS} shells within shells")
     left = MAX_CHARACTERS
     for number, segment in enumerate(_segments(text, shown)):
-        left -= sum(_growth(word, variables) for word in segment)
+        left -= sum(known.growth(word) for word in segment)
         if left < 0:
             raise _error(shown, f"its variables grow it by more than {MAX_CHARACTERS:,} characters")
-        words = [_expanded(word, variables) for word in segment]
-        start = _arguments_from(words)
+        words, defaults = known.expanded(segment)
+        start, script = _arguments_from(words), _script_in(words)
+        if start is None and script is not None:
+            front = words[:script]
+            inner = _Variables(values={**known.values, **_assignments(front)}, defaults=known.defaults)
+            for one in _starts(words[script], shown, inner, shells=shells + 1):
+                yield replace(one, version=one.version or _version(front))
+            continue
         if start is None and words[0].startswith("-"):
             if number:
                 hint = "a comment or a line without a backslash ends a command, as in a shell"
                 raise _error(shown, f"{words[0]!r:.60} stands in no command", hint)
             start = 0
         if start is None:
-            variables.update(_assignments(words))
+            known.set(_assignments(words), defaults)
             continue
         front = words[:start]
-        found.append(
-            Command(
-                arguments=tuple(words[start:]),
-                variables={**variables, **_assignments(front)},
-                version=next((match[1] for word in front if (match := _IMAGE.match(word))), None),
-            )
+        yield Command(
+            arguments=tuple(words[start:]),
+            variables={**known.values, **_assignments(front)},
+            version=_version(front),
+            defaults=defaults,
         )
-    if not found:
-        raise _error(shown, "no SGLang server is started", f"python -m {_MODULE} ... or sglang serve ...")
-    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Variables:
+    """What the text sets so far; `defaults`: by variable, the `${NAME:-default}` that its value is of."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    defaults: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def set(self, values: Mapping[str, str], defaults: tuple[str, ...]) -> None:
+        """Assignments of one command, and the defaults in it."""
+        self.values.update(values)
+        self.defaults.update(dict.fromkeys(values, defaults))
+
+    def growth(self, word: str) -> int:
+        """By how many characters variables lengthen the word: one that holds another ten times, and so on."""
+        found = _VARIABLE.finditer(word) if "$" in word else ()
+        return sum(len(self.values.get(match[1] or match[3], "")) for match in found)
+
+    def expanded(self, words: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+        """The words with the variables that the text sets, others as they are written; defaults in them."""
+        used: dict[str, None] = {}
+
+        def value(match: re.Match[str]) -> str:
+            name, default = match[1] or match[3], match[2]
+            if name in self.values:
+                used.update(dict.fromkeys(self.defaults.get(name, ())))
+                return self.values[name]
+            if default is None:
+                return match[0]
+            used[match[0]] = None
+            return default
+
+        return [_VARIABLE.sub(value, word) for word in words], tuple(used)
+
+
+def _version(words: Sequence[str]) -> str | None:
+    return next((match[1] for word in words if (match := _IMAGE.match(word))), None)
 
 
 def _segments(text: str, shown: str) -> Iterator[list[str]]:
@@ -129,17 +187,6 @@ def _kept(match: re.Match[str]) -> str:
     return match[1] or ""
 
 
-def _expanded(word: str, variables: Mapping[str, str]) -> str:
-    """The word with the variables that the script itself sets; others stay as they are written."""
-    return _VARIABLE.sub(lambda match: variables.get(match[1] or match[2], match[0]), word)
-
-
-def _growth(word: str, variables: Mapping[str, str]) -> int:
-    """By how many characters variables lengthen the word: one that holds another ten times, and so on."""
-    found = _VARIABLE.finditer(word) if "$" in word else ()
-    return sum(len(variables.get(match[1] or match[2], "")) for match in found)
-
-
 def _assignments(words: Sequence[str]) -> dict[str, str]:
     """`NAME=value`, also after `export`, `env` or docker's `-e`."""
     matches = (_ASSIGNMENT.match(word.removeprefix("--env=")) for word in words)
@@ -154,6 +201,17 @@ def _arguments_from(words: Sequence[str]) -> int | None:
             return place + 2
         if _SCRIPT.match(word):
             return place + 1
+    return None
+
+
+def _script_in(words: Sequence[str]) -> int | None:
+    """Which word is a script that another shell runs and that may start a server."""
+    for place, word in enumerate(words):
+        if _SHELL.match(word):
+            flags = list(itertools.takewhile(lambda one: one.startswith("-"), words[place + 1 :]))
+            script = place + 1 + len(flags)
+            if flags and _SHELL_COMMAND.match(flags[-1]) and "sglang" in "".join(words[script : script + 1]):
+                return script
     return None
 
 

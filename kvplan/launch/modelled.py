@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 
 from kvplan.frozen import dataclass
+from kvplan.units import parse_tokens
 
 MODEL_FLAG = "--model-path"
 REVISION_FLAG = "--revision"
@@ -19,6 +20,7 @@ DP_FLAG = "--dp-size"
 ATTENTION_DP_FLAG = "--attn-dp-size"
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
+_SUFFIXED = re.compile(r"(?:[0-9]{1,12}[KMGT]i|[0-9]{1,12}(?:\.[0-9]{1,12})?[kMGT])\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,11 @@ def _count(text: str) -> int:
     if not _WHOLE.match(text):
         raise ValueError(f"{text!r} is not a whole number")
     return int(text)
+
+
+def _tokens(text: str) -> int:
+    """`128k` and `128Ki` as 0.5.23 takes them (utils/common.py, human_readable_int)."""
+    return parse_tokens(text) if _SUFFIXED.match(text) else _count(text)
 
 
 def _ratio(text: str) -> float:
@@ -80,14 +87,14 @@ MODELLED: dict[str, Modelled] = {
         ep_size="ep",
         page_size="page_size",
         chunked_prefill_size="chunked_prefill_size",
-        context_length="context_length",
-        max_total_tokens="max_total_tokens",
         max_running_requests="max_running_requests",
         max_mamba_cache_size="max_mamba_cache_size",
         speculative_num_steps="speculative_num_steps",
         speculative_eagle_topk="speculative_eagle_topk",
         speculative_num_draft_tokens="speculative_num_draft_tokens",
     ),
+    "--context-length": Modelled(field="context_length", read=_tokens),
+    "--max-total-tokens": Modelled(field="max_total_tokens", read=_tokens),
     "--mem-fraction-static": Modelled(field="mem_fraction_static", read=_ratio),
     # Both versions hold 0.8 where nothing is given; the ratio of a model class replaces it there.
     "--swa-full-tokens-ratio": Modelled(field="swa_full_tokens_ratio", read=_ratio, unset=(0.8,)),

@@ -45,7 +45,8 @@ class Launch:
 
     `model`: as --model-path has it, with @revision; None where the line names none. `settings`: the
     fields of Deployment that the line sets. `ignored`: flags that touch no pool. `env`: the SGLANG_*
-    variables. `image_version`: SGLang's version by the tag of its container image.
+    variables. `image_version`: SGLang's version by the tag of its container image. `notes`: what else was
+    left out or taken as it is written.
     """
 
     model: str | None
@@ -54,6 +55,7 @@ class Launch:
     not_modelled: tuple[NotModelled, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     image_version: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def start(self) -> dict[str, object]:
@@ -67,7 +69,11 @@ class Launch:
 
     def warnings(self, asked: Deployment) -> tuple[str, ...]:
         """What the plan of a deployment leaves out of the line; not what its budget makes irrelevant."""
-        return (*self._version_note(asked), *(str(one) for one in self.not_modelled if _matters(one, asked)))
+        return (
+            *self._version_note(asked),
+            *self.notes,
+            *(str(one) for one in self.not_modelled if _matters(one, asked)),
+        )
 
     def _version_note(self, asked: Deployment) -> Iterator[str]:
         named = self.image_version
@@ -95,7 +101,8 @@ def _read(command: Command, shown: str) -> Launch:
     problems: list[Problem] = []
     if any(word in HELP_FLAGS for word in command.arguments):
         raise InputError(Problem(file=shown, key="", what="--help starts no server"))
-    given = read_arguments(command.arguments, problems, shown)
+    arguments = read_arguments(command.arguments, problems, shown)
+    given = arguments.flags
     env = {name: value for name, value in command.variables.items() if name.startswith(_ENGINE_PREFIX)}
     for variable, flag in VARIABLES.items():
         if env.get(variable):
@@ -115,6 +122,13 @@ def _read(command: Command, shown: str) -> Launch:
         not_modelled=(*_unmodelled(given, UNMODELLED), *_unmodelled(_listed(env), UNMODELLED_VARIABLES)),
         env=env,
         image_version=command.version,
+        notes=(
+            *(
+                f"{flag[:_SHOWN_VALUE]}: no flag of SGLang 0.5.12 or 0.5.23, left out"
+                for flag in arguments.unknown
+            ),
+            *(f"{text[:_SHOWN_VALUE]}: its default in the text" for text in command.defaults),
+        ),
     )
 
 

@@ -77,7 +77,13 @@ UNMODELLED: dict[str, Unmodelled] = {
         "page size and FP8 rows can depend on it",
         "--prefill-attention-backend --decode-attention-backend --speculative-draft-attention-backend",
     ),
-    **_all("the default attention backend changes with it", "--enable-deterministic-inference!"),
+    **_all(
+        "the default attention backend changes with it",
+        "--enable-deterministic-inference! --rl-on-policy-target",
+    ),
+    **_all(
+        "layers that share an index get index keys of their own", "--enable-unified-cache-external-linker!"
+    ),
     **_all(
         "FP8 rows depend on it",
         "--dsa-prefill-backend --dsa-decode-backend --nsa-prefill-backend --nsa-decode-backend",
@@ -121,7 +127,8 @@ UNMODELLED: dict[str, Unmodelled] = {
         "--cuda-graph-backend-decode --cuda-graph-backend-prefill --disable-cuda-graph! "
         "--disable-prefill-cuda-graph! --disable-decode-cuda-graph! --disable-piecewise-cuda-graph! "
         "--enable-piecewise-cuda-graph! --enforce-piecewise-cuda-graph! --enable-breakable-cuda-graph! "
-        "--piecewise-cuda-graph-max-tokens --piecewise-cuda-graph-tokens* --max-prefill-tokens",
+        "--piecewise-cuda-graph-max-tokens --piecewise-cuda-graph-tokens* --max-prefill-tokens "
+        "--enable-two-batch-overlap! --enable-eplb!",
         touches="fraction",
     ),
     **_all(
@@ -148,6 +155,8 @@ UNMODELLED_VARIABLES: dict[str, Unmodelled] = {
     **_all("state slots per request", "SGLANG_OPT_MAMBA_SKIP_DECODE_LOCK", neutral="0 false"),
     **_all("size of the sliding pool under a request cap", "SGLANG_SWA_EVICTION_INTERVAL", neutral="128"),
     **_all("rows of DeepSeek-V4", "SGLANG_DSV4_KV_LAYOUT", neutral="v4"),
+    **_all("rows of DeepSeek-V4", "SGLANG_DSV4_COMPRESSED_KV_LAYOUT", neutral="auto"),
+    **_all("rows of DeepSeek-V4", "SGLANG_OPT_SM120_DIRECT_SWA_KV", neutral="0 false"),
     **_all("states of DeepSeek-V4", "SGLANG_DSV4_COMPRESS_STATE_DTYPE", neutral="float32"),
     **_all(
         "states of DeepSeek-V4",
@@ -156,6 +165,8 @@ UNMODELLED_VARIABLES: dict[str, Unmodelled] = {
     ),
     **_all("rows of DeepSeek-V4", "SGLANG_DSV4_UNIFIED_KV_FP8", neutral="0 false"),
     **_all("index cache of MiniMax-M3", "SGLANG_OPT_MINIMAX_M3_FP8_INDEX_CACHE", neutral="1 true"),
+    **_all("KV dtype and index cache of MiniMax-M3", "SGLANG_DISABLE_M3_FP8_ATTN_GEMM", neutral="0 false"),
+    **_all("its buffers take GPU memory", "SGLANG_SYMM_MEM_PREALLOC_GB_SIZE", touches="weights", neutral="0"),
     **_all(
         "the multimodal reserve",
         "SGLANG_VLM_CACHE_SIZE_MB SGLANG_MM_FEATURE_CACHE_MB",

@@ -75,14 +75,15 @@ def states_exceed(shortfall: int) -> DoesNotFitError:
 
 def nothing_fits(kv_bytes: int, needed_bytes: int, page: int) -> DoesNotFitError:
     """Not one page of tokens fits; says how many bytes per GPU are missing."""
-    shortfall = max(1, needed_bytes - kv_bytes)
-    return DoesNotFitError(
-        Problem(
-            file="",
-            key="",
-            what=f"SGLang would stop: not enough memory: {kv_bytes:,} bytes per GPU for KV, "
-            f"one page of {page} tokens takes {needed_bytes:,}; {shortfall:,} bytes are missing",
-            hint="a larger --mem-fraction-static, a higher --tp or a smaller --kv-cache-dtype",
-        ),
-        shortfall_bytes=shortfall,
+    what = (
+        f"not enough memory: {kv_bytes:,} bytes per GPU for KV, "
+        f"one page of {page} tokens takes {needed_bytes:,}"
     )
+    hint = "a larger --mem-fraction-static, a higher --tp or a smaller --kv-cache-dtype"
+    return too_little(what, max(1, needed_bytes - kv_bytes), hint)
+
+
+def too_little(what: str, shortfall_bytes: int, hint: str) -> DoesNotFitError:
+    """The engine's reason with the bytes per GPU that are missing."""
+    told = f"SGLang would stop: {what}; {shortfall_bytes:,} bytes are missing"
+    return DoesNotFitError(Problem(file="", key="", what=told, hint=hint), shortfall_bytes=shortfall_bytes)

@@ -45,10 +45,7 @@ class TokenLink:
 
     def from_tokens(self, settings: Settings, stage: Stage, price: Price, tokens: int) -> Sizes:
         """The cap, whole pages."""
-        capped = floor_to_page(tokens, settings.page)
-        if capped <= 0:
-            raise nothing_fits(0, int(price.cell) * settings.page, settings.page)
-        return Sizes(max_total=capped)
+        return Sizes(max_total=floor_to_page(tokens, settings.page))
 
 
 def _tokens_without_kv(settings: Settings, stage: Stage) -> int:

@@ -6,9 +6,11 @@ Source: model_executor/pool_configurator.py of 0.5.23, DSV4PoolConfigurator, wit
 
 from __future__ import annotations
 
-from kvplan.errors import refused
+from math import ceil
+
+from kvplan.errors import DoesNotFitError
 from kvplan.layers.latent import index_key_bytes
-from kvplan.pools.base import Sizes, nothing_fits
+from kvplan.pools.base import Sizes, too_little
 from kvplan.pools.dsv4_shapes import (
     C4_VECTORS,
     C128_VECTORS,
@@ -18,11 +20,11 @@ from kvplan.pools.dsv4_shapes import (
     page_bytes,
     ring_slots,
 )
-from kvplan.pools.swa import refuse_small_window, request_cap
+from kvplan.pools.swa import fewest_full_tokens, refuse_small_window, request_cap
 from kvplan.records import Term
 from kvplan.sglang.model import Stage
 from kvplan.sglang.settings import Settings
-from kvplan.units import GIB, ceil_div, ceil_to_page, floor_to_page
+from kvplan.units import ceil_div, ceil_to_page, floor_to_page, format_gib
 
 # Cached prefixes per running request that keep their window addressable (_resolve_swa_prefix_tails).
 PREFIX_TAILS_PER_REQUEST = 4
@@ -173,22 +175,46 @@ def layer_padding(settings: Settings, full: int, ratio: int) -> tuple[float, int
 
 def from_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
     """Fixed parts first, then full tokens in whole pages."""
+    full = _full_tokens(settings, stage, kv_bytes)
+    fewest = settings.page
+    if window_cap(settings) is None:
+        fewest = fewest_full_tokens(settings, any_layer(settings).window)
+    if full < fewest:
+        raise _too_small(settings, stage, kv_bytes, fewest)
+    return from_tokens(settings, stage, full)
+
+
+def _full_tokens(settings: Settings, stage: Stage, kv_bytes: int) -> int:
     cell = bytes_per_full_token(settings, stage)
-    fixed = _fixed_bytes(settings, stage, kv_bytes)
-    left = max(kv_bytes - fixed, 0)
+    left = max(kv_bytes - _fixed_bytes(settings, stage, kv_bytes), 0)
     full = floor_to_page(int(left / cell), settings.page)
     while full > 0 and full * cell + _padding_bytes(settings, stage, full) > left:
         full -= settings.page
+    return full
+
+
+def _too_small(settings: Settings, stage: Stage, kv_bytes: int, fewest: int) -> DoesNotFitError:
+    """Not even `fewest` full tokens beside the fixed parts."""
+    fixed, cell = _fixed_bytes(settings, stage, kv_bytes), bytes_per_full_token(settings, stage)
+    pool = ceil(fewest * cell + _padding_bytes(settings, stage, fewest))
+    needed = ceil(fixed) + pool
+    while _full_tokens(settings, stage, needed) < fewest:  # rounding of double precision
+        needed += 1
     cap = window_cap(settings)
-    if full <= 0 and cap is not None:
-        raise refused(
+    if cap is None:
+        reason = f"not enough memory: {kv_bytes:,} bytes per GPU for KV"
+    else:
+        reason = (
             f"the sliding-window pool of {cap} tokens leaves no room for full tokens in "
-            f"{kv_bytes / GIB:.2f} GiB per GPU",
-            "a smaller --max-running-requests or more memory",
+            f"{format_gib(kv_bytes)} per GPU"
         )
-    if full <= 0:
-        raise nothing_fits(kv_bytes, int(fixed + cell * settings.page) + 1, settings.page)
-    return from_tokens(settings, stage, full)
+    reserved = "states" if cap is None else "windows and states"
+    what = (
+        f"{reason}; {reserved} of {request_slots(settings, stage, kv_bytes):,} slots take {ceil(fixed):,}, "
+        f"the fewest full tokens, {fewest:,}, take {pool:,}"
+    )
+    hint = "a smaller --max-running-requests, a larger --mem-fraction-static or a higher --tp"
+    return too_little(what, needed - kv_bytes, hint)
 
 
 def from_tokens(settings: Settings, stage: Stage, tokens: int) -> Sizes:

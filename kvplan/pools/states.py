@@ -57,6 +57,21 @@ def reserve(settings: Settings, whole: Stage, shares: list[int], rest_gib: float
     return _without_padding(settings, slot, rest_gib)
 
 
+def budget_for(settings: Settings, whole: Stage, shares: list[int], rest_gib: float, kv_bytes: int) -> int:
+    """Bytes of states and KV together that leave `kv_bytes` for KV, where `rest_gib` leave less."""
+
+    def leaves_enough(budget: int) -> bool:
+        return int(reserve(settings, whole, shares, budget / GIB).rest_gib * GIB) >= kv_bytes
+
+    low, high = int(rest_gib * GIB), 2 * max(kv_bytes, int(rest_gib * GIB))
+    while not leaves_enough(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if leaves_enough(middle) else (middle, high)
+    return high
+
+
 def _with_padding(settings: Settings, slot: int, rest: float) -> StatePool:
     """0.5.23: the pool's padding slot is charged, and draft states are solved for together with K."""
     deployment, drafts = settings.deployment, settings.draft_tokens

@@ -7,10 +7,10 @@ SGLang computes this in double precision; the operations below are the same in t
 from __future__ import annotations
 
 from kvplan.dtypes import element_bytes
-from kvplan.errors import refused
+from kvplan.errors import DoesNotFitError, refused
 from kvplan.frozen import dataclass
 from kvplan.layers import CompressedAttention, SlidingAttention
-from kvplan.pools.base import Price, Sizes, nothing_fits
+from kvplan.pools.base import Price, Sizes, nothing_fits, too_little
 from kvplan.pools.mha import MXFP8_BLOCK
 from kvplan.records import Number, Term
 from kvplan.sglang.families import EXCLUSIVE_WINDOW
@@ -144,8 +144,9 @@ class SwaLink:
             return self._capped_sizes(settings, split, kv_bytes)
         cell = price.cell
         tokens = int(kv_bytes // cell)
-        if floor_to_page(tokens, settings.page) <= 0:
-            raise nothing_fits(kv_bytes, int(cell * settings.page) + 1, settings.page)
+        fewest = fewest_full_tokens(settings, engine_window(settings)) if split.full_layers else settings.page
+        if floor_to_page(tokens, settings.page) < fewest:
+            raise _small_pool(settings, cell, kv_bytes, fewest)
         return self._ratio_sizes(settings, split, tokens)
 
     def from_tokens(self, settings: Settings, stage: Stage, price: Price, tokens: int) -> Sizes:
@@ -171,20 +172,59 @@ class SwaLink:
         cell = split.full_bytes * (split.full_layers + split.draft_layers)
         full = floor_to_page(int((kv_bytes - fixed) // cell), settings.page)
         if full <= 0:
-            raise nothing_fits(kv_bytes, fixed + cell * settings.page, settings.page)
+            needed = cell * settings.page
+            what = (
+                f"not enough memory: {kv_bytes:,} bytes per GPU for KV; {swa:,} sliding tokens for the "
+                f"requests that may run take {fixed:,}, one page of {settings.page} full tokens {needed:,}"
+            )
+            hint = "a smaller --max-running-requests, a larger --mem-fraction-static or a higher --tp"
+            raise too_little(what, fixed + needed - kv_bytes, hint)
         return Sizes(max_total=full, full=full, swa=swa)
 
 
+def fewest_full_tokens(settings: Settings, window: int | None) -> int:
+    """Full tokens, in whole pages, whose sliding pool holds more than a window and a page."""
+    page = settings.page
+    if not settings.rules.checks_swa_floor or window is None:
+        return page
+    sliding = floor_to_page(window + page, page) + page
+    full = floor_to_page(int(sliding / settings.swa_ratio), page)
+    while floor_to_page(int(full * settings.swa_ratio), page) < sliding:
+        full += page
+    return full
+
+
+def _small_pool(settings: Settings, cell: Number, kv_bytes: int, fewest: int) -> DoesNotFitError:
+    """Too few bytes for `fewest` tokens of the full pool, which the sliding pool asks for or a page is."""
+    needed = int(cell * fewest)
+    while needed // cell < fewest:
+        needed += 1
+    window = engine_window(settings)
+    if fewest == settings.page or window is None:
+        return nothing_fits(kv_bytes, needed, settings.page)
+    full = max(0, floor_to_page(int(kv_bytes // cell), settings.page))
+    sliding = floor_to_page(int(full * settings.swa_ratio), settings.page)
+    reason = small_window(settings, sliding, window)
+    what = f"{reason}; {fewest:,} full tokens give that and take {needed:,} bytes per GPU"
+    hint = "a larger --swa-full-tokens-ratio, a larger --mem-fraction-static or a higher --tp"
+    return too_little(what, needed - kv_bytes, hint)
+
+
+def small_window(settings: Settings, swa_tokens: int, window: int) -> str:
+    """Why the engine stops with so small a sliding pool (validate_swa_pool_size)."""
+    return (
+        f"the sliding-window pool of {swa_tokens} tokens can't hold one request: it needs more than the "
+        f"window of {window} and a page of {settings.page}"
+    )
+
+
 def refuse_small_window(settings: Settings, swa_tokens: int, window: int | None) -> None:
-    """A sliding pool that can't hold one request (validate_swa_pool_size)."""
+    """A sliding pool that --max-total-tokens makes too small for one request."""
     if not settings.rules.checks_swa_floor or window is None:
         return
     if window + settings.page >= swa_tokens:
-        raise refused(
-            f"the sliding-window pool of {swa_tokens} tokens can't hold one request: it needs more than the "
-            f"window of {window} and a page of {settings.page}",
-            "a larger --swa-full-tokens-ratio or more memory",
-        )
+        hint = "a larger --max-total-tokens or --swa-full-tokens-ratio"
+        raise refused(small_window(settings, swa_tokens, window), hint)
 
 
 def is_capped(settings: Settings, split: LayerSplit) -> bool:

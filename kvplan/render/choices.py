@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kvplan.choices import Advice, Choice
-from kvplan.fit import COMMON_GPUS, MOST_GPUS
+from kvplan.fit import COMMON_GPUS, MOST_GPUS, wanted_on_common
+from kvplan.hardware import Gpu, find
 from kvplan.records import SCHEMA_VERSION, Plan
 from kvplan.render.blocks import Column, Grid, Remark, Report
-from kvplan.render.budget import millions
+from kvplan.render.budget import between, token_range, weights_told
 from kvplan.render.formats import Document
 from kvplan.render.text import exact, plural
 from kvplan.units import GIB
 
 _SHORT = {"bfloat16": "bf16", "float16": "fp16", "float8_e4m3fn": "fp8", "float8_e5m2": "fp8_e5m2"}
-_ESTIMATED = "free memory and weights; the careful end of a tight setting does not hold all requests"
+_TIGHT = "the careful end of a tight setting does not hold all requests"
 _COLUMNS = (
     Column(heading="GPUs"),
     Column(heading="layout"),
@@ -41,10 +42,12 @@ def common_grid(plan: Plan) -> tuple[Grid, ...]:
     """Common GPUs, for a plan that names none."""
     if not plan.common_gpus:
         return ()
-    context = exact(plan.request.context)
+    wanted = wanted_on_common(plan.deployment)
+    held = "one request" if wanted == 1 else plural(wanted, "request")
+    held += f" of {exact(plan.request.context)} tokens"
     return (
         Grid(
-            title=f"on common GPUs, the fewest that hold one request of {context} tokens; per GPU",
+            title=f"on common GPUs, the fewest that hold {held}; per GPU",
             columns=_without(_COLUMNS, "headroom"),
             rows=tuple(_cells(row)[:-1] for row in plan.common_gpus),
         ),
@@ -91,10 +94,20 @@ def fit_report(rows: Sequence[Choice], *, plan: Plan, total: int, wanted: int) -
         grids=(Grid(columns=_COLUMNS, rows=tuple(_cells(row) for row in rows)),),
         answers=tuple(Remark(tag=f"{place}.", text=row.command) for place, row in enumerate(rows, start=1)),
         remarks=(
-            *(Remark(tag="assumed:", text=text) for text in _assumed(plan)),
-            *(Remark(tag="warning:", text=text, alarm=True) for text in plan.warnings),
-            Remark(tag="estimated:", text=_ESTIMATED),
+            *(Remark(tag="assumed:", text=text) for text in (*_assumed(plan), *_unverified(rows))),
+            *(Remark(tag="warning:", text=text, alarm=True) for text in (*plan.warnings, *_rocm(rows))),
+            *estimated(rows),
+            *((Remark(tag="tight:", text=_TIGHT),) if any(row.tight for row in rows) else ()),
         ),
+    )
+
+
+def estimated(rows: Sequence[Choice]) -> tuple[Remark, ...]:
+    """What of the rows is no exact figure; no rows, nothing."""
+    told = dict.fromkeys(weights_told(row.weights_source, row.weights_bytes_total) for row in rows)
+    return tuple(
+        Remark(tag="estimated:", text=f"free memory, and each GPU's share of the weights ({text})")
+        for text in told
     )
 
 
@@ -105,6 +118,23 @@ def records(rows: Sequence[Choice]) -> list[dict[str, Any]]:
 
 def _assumed(plan: Plan) -> list[str]:
     return [text for text in plan.assumed if not text.startswith("GPU ")]
+
+
+def _unverified(rows: Sequence[Choice]) -> Iterator[str]:
+    for gpu in _known(rows):
+        if not gpu.verified:
+            yield f"GPU {gpu.name.upper()}: {gpu.memory_mib:,} MiB are not verified on a device"
+
+
+def _rocm(rows: Sequence[Choice]) -> Iterator[str]:
+    for gpu in _known(rows):
+        if gpu.is_rocm:
+            yield f"{gpu.title}: kvplan has SGLang's rules for CUDA; others apply on ROCm"
+
+
+def _known(rows: Sequence[Choice]) -> Iterator[Gpu]:
+    found = (find(name) for name in dict.fromkeys(row.gpu for row in rows))
+    yield from (gpu for gpu in found if gpu is not None)
 
 
 def _effect(advice: Advice) -> str:
@@ -120,8 +150,8 @@ def _cells(row: Choice) -> tuple[str, ...]:
         _SHORT.get(row.kv_cache_dtype, row.kv_cache_dtype),
         f"{row.weights_bytes / GIB:.1f}",
         f"{row.kv_pool_bytes / GIB:.1f}",
-        _range(millions(row.tokens_low), millions(row.tokens_high)),
-        _range(exact(row.requests_low), exact(row.requests_high)),
+        token_range(row.tokens_low, row.tokens_high),
+        between(exact(row.requests_low), exact(row.requests_high)),
         "" if row.headroom is None else f"{row.headroom:+.0%}{' tight' if row.tight else ''}",
     )
 
@@ -129,10 +159,6 @@ def _cells(row: Choice) -> tuple[str, ...]:
 def _layout(row: Choice) -> str:
     sizes = (("TP", row.tp), ("DP", row.dp), ("PP", row.pp))
     return " ".join(f"{name} {size}" for name, size in sizes if size > 1 or name == "TP")
-
-
-def _range(low: str, high: str) -> str:
-    return low if low == high else f"{low} to {high}"
 
 
 def _without(columns: tuple[Column, ...], heading: str) -> tuple[Column, ...]:

@@ -40,9 +40,16 @@ def report(found: Sequence[Gpu]) -> Report:
         remarks=(
             Remark(tag="names:", text="in any letter case; --gpu h200x8 is eight of them"),
             Remark(tag="others:", text="--gpu-memory SIZE, with --gpu sm89 or the like for the generation"),
+            *_unverified(found),
             Remark(tag="AMD:", text="kvplan has SGLang's rules for CUDA; designs that differ are refused"),
         ),
     )
+
+
+def _unverified(found: Sequence[Gpu]) -> tuple[Remark, ...]:
+    names = ", ".join(gpu.name for gpu in found if not gpu.verified)
+    text = f"the memory of {names}, not seen on a device: --gpu-memory SIZE gives another"
+    return (Remark(tag="unverified:", text=text),) if names else ()
 
 
 def records(found: Sequence[Gpu]) -> list[dict[str, Any]]:

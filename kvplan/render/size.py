@@ -5,8 +5,8 @@ from __future__ import annotations
 from kvplan.architecture import Architecture
 from kvplan.records import Plan, Pool
 from kvplan.render.blocks import Column, Grid, Remark, Report
-from kvplan.render.budget import lines, requests_range, tokens_range
-from kvplan.render.choices import common_grid, too_small, tries
+from kvplan.render.budget import context_range, lines, requests_range, tokens_range
+from kvplan.render.choices import common_grid, estimated, too_small, tries
 from kvplan.render.decode import floor
 from kvplan.render.flat import flat
 from kvplan.render.formats import Document
@@ -60,6 +60,7 @@ def report(plan: Plan) -> Report:
         remarks=(
             *(Remark(tag="assumed:", text=text) for text in plan.assumed),
             *(Remark(tag="warning:", text=text, alarm=True) for text in plan.warnings),
+            *estimated(plan.common_gpus),
             Remark(tag="not modelled:", text=_not_modelled(plan)),
         ),
     )
@@ -211,14 +212,14 @@ def _result(plan: Plan, count: int) -> str:
     bound = f"; bound by {_bound(limited_by)}" if limited_by else ""
     if asks_for_context(plan):
         return _longest(plan)
-    if not count:
-        return f"not one request of {context} tokens fits{bound}"
     ranks = ranks_of(plan)
+    between = requests_range(plan.budget, ranks)
+    between = f" ({between})" if between else ""
+    if not count:
+        return f"not one request of {context} tokens fits{between}{bound}"
     text = f"{plural(count, 'request')} of {context} tokens at once"
     text += f" on each of {ranks} ranks, {exact(count * ranks)} in total" if ranks > 1 else ""
-    between = requests_range(plan.budget, ranks)
-    text += f" ({between})" if between else ""
-    return f"{text}{bound}{_asked(plan, count * ranks)}"
+    return f"{text}{between}{bound}{_asked(plan, count * ranks)}"
 
 
 def asks_for_context(plan: Plan) -> bool:
@@ -230,9 +231,16 @@ def _longest(plan: Plan) -> str:
     wanted = plural(plan.deployment.concurrency or 0, "request")
     longest = plan.capacity.context_at_concurrency
     if not longest:
-        return f"{wanted} at once fit at no context"
+        running = plan.capacity.max_running_requests or 0
+        most = running * ranks_of(plan)
+        bound = (
+            f"; max_running_requests is {exact(most)}" if most < (plan.deployment.concurrency or 0) else ""
+        )
+        return f"{wanted} at once fit at no context{bound}"
     full = "" if longest < plan.resolved.context_length else ", the server's whole context"
-    return f"{wanted} at once of up to {exact(longest)} tokens each{full}"
+    between = context_range(plan.budget)
+    between = f" ({between})" if between else ""
+    return f"{wanted} at once of up to {exact(longest)} tokens each{between}{full}"
 
 
 def ranks_of(plan: Plan) -> int:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kvplan.bootlog import BootLog
+from kvplan.budget import overhead_of
 from kvplan.deployment import Deployment
 from kvplan.hardware import gpu_by_name
 from kvplan.records import Plan
-from kvplan.units import GIB, MIB
+from kvplan.units import GIB, format_gib
 from kvplan.verify.checks import logged_tokens
 from kvplan.verify.records import TOKENS, Check
 
 # SGLang warns of a GPU that has 10 % less free memory than another (bootstrap.py).
 _IMBALANCE = 0.1
-# Context, libraries and communication buffers take a GPU 1 to 3 GiB before any weights.
-_USUAL_OVERHEAD_GIB = 3.0
+# Context, libraries and communication buffers may take as much more than is usual before any weights.
+_MORE_OVERHEAD = GIB
 # Loading leaves some allocator slack behind: measured minus announced is below this.
 _LOADING_SLACK_GIB = 0.25
 
@@ -79,11 +80,11 @@ def _other_processes(log: BootLog, deployment: Deployment, *, gpu_given: bool) -
         (least, name), (most, _) = min(free), max(free)
         yield f"another process: {name} starts with {least:.2f} GiB free, others with {most:.2f}"
     if gpu_given and free and deployment.gpu is not None:
-        memory = gpu_by_name(deployment.gpu, deployment.gpu_memory).memory_mib * MIB / GIB
-        if memory - min(free)[0] > _USUAL_OVERHEAD_GIB:
+        gpu = gpu_by_name(deployment.gpu, deployment.gpu_memory)
+        if gpu.memory_bytes - min(free)[0] * GIB > overhead_of(gpu).high + _MORE_OVERHEAD:
             yield (
-                f"another process: {min(free)[0]:.2f} of {memory:.2f} GiB are free before loading, "
-                "less than a GPU of one's own has"
+                f"another process: {min(free)[0]:.2f} of {format_gib(gpu.memory_bytes)} are free before "
+                "loading, less than a GPU of one's own has"
             )
     for rank in log.ranks:
         if rank.free_before_gib is None or rank.weights is None or rank.weights.gib is None:

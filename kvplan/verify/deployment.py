@@ -31,6 +31,8 @@ _SAID_BY_USERS = (
     "--dllm-algorithm",
     "--device",
 )
+# A CUDA context takes as much of a GPU before anything else does; boot logs show 1.1 GiB and more.
+_LEAST_OVERHEAD_GIB = 0.25
 _EMPTY = (None, False, "", "{}")
 # Attention backends that run on one generation alone (model_override_base.py).
 _GENERATIONS = {
@@ -79,7 +81,8 @@ def told_by(log: BootLog) -> Told:
     elif "mem_fraction_static" not in settings:
         notes.append("mem_fraction_static is not in the log: the version's default")
     if log.starts > 1:
-        notes.append(f"the log holds {log.starts} starts: the last one is compared")
+        which = "the last one that made pools" if log.later_starts else "the last one"
+        notes.append(f"the log holds {log.starts} starts: {which} is compared")
     return Told(settings=settings, guessed=guessed, notes=tuple(notes), not_modelled=_not_modelled(log))
 
 
@@ -120,7 +123,9 @@ def _gpu(log: BootLog, backend: object) -> Gpu | None:
     fitting = [
         gpu
         for gpu in GPUS.values()
-        if gpu.memory_mib * MIB >= free * GIB and not gpu.is_rocm and (known is None or gpu.sm in known)
+        if gpu.memory_mib * MIB >= (free + _LEAST_OVERHEAD_GIB) * GIB
+        and not gpu.is_rocm
+        and (known is None or gpu.sm in known)
     ]
     return min(fitting, key=lambda gpu: gpu.memory_mib, default=None)
 

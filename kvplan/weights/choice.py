@@ -64,7 +64,8 @@ def _total(model: Architecture, asked: Deployment) -> tuple[int | None, str]:
             raise bad_option(
                 "weights",
                 f"{model.id} has no metadata of its weights here",
-                "name a folder with its *.safetensors or their index, give a size, or --weights estimate",
+                "name a folder with its *.safetensors or their index, or give --source hub, a size, or "
+                "--weights estimate",
             )
         return None, ESTIMATE
     source = model.source

@@ -91,6 +91,58 @@ def test_the_last_of_several_starts_counts() -> None:
     assert (log.starts, log.newer, log.max_total_num_tokens) == (2, False, 38_141)
 
 
+def test_a_start_that_broke_off_does_not_hide_the_one_before() -> None:
+    broken = samples.V0_5_23.splitlines()[:5]
+    log = read(samples.V0_4 + "\n".join(broken))
+    assert (log.starts, log.later_starts, log.max_total_num_tokens) == (2, 1, 38_141)
+    assert log.server_args["tp_size"] == 1
+
+
+def test_a_start_begins_with_its_weights_where_the_arguments_are_lost() -> None:
+    start = [line for line in samples.V0_4.splitlines() if "server_args" not in line]
+    other = [line.replace("38141", "40000").replace("22.39", "22.50") for line in start]
+    log = read("\n".join([*start, *other]))
+    assert (log.starts, log.free_before_gib, log.max_total_num_tokens) == (2, 22.5, 40_000)
+    assert len(log.ranks[0].pools) == 1
+
+
+def test_the_nodes_of_one_server_are_one_start() -> None:
+    def node(rank: int, tp: int) -> list[str]:
+        arguments = (
+            f"server_args=ServerArgs(model_path='m', tp_size=2, nnodes=2, node_rank={rank}, host='h{rank}')"
+        )
+        stamp = "[2026-05-01 12:00:00"
+        return [
+            f"{stamp}] {arguments}",
+            f"{stamp} TP{tp}] Load weight begin. avail mem=7{rank}.00 GB",
+            f"{stamp} TP{tp}] Load weight end. type=X, avail mem=3{rank}.00 GB, mem usage=40.00 GB.",
+        ]
+
+    first, second = node(0, 0), node(1, 1)
+    interleaved = [line for pair in zip(first, second, strict=True) for line in pair]
+    for lines in (interleaved, [*first, *second]):
+        log = read("\n".join(lines))
+        assert [rank.name for rank in log.ranks] == ["TP0", "TP1"]
+        assert (log.starts, log.free_before_gib, log.free_after_gib) == (1, 70.0, 30.0)
+
+
+def test_arguments_are_said_twice_before_anything_happens() -> None:
+    lines = samples.V0_4.splitlines()
+    assert read("\n".join([lines[0], *lines])) == read(samples.V0_4)
+
+
+@pytest.mark.parametrize("length", range(0, len(samples.V0_4), 7))
+def test_a_log_that_is_cut_anywhere_says_less_but_nothing_else(length: int) -> None:
+    whole, cut = read(samples.V0_4), read(samples.V0_4[:length])
+    assert set(cut.server_args.items()) <= set(whole.server_args.items())
+    for rank in cut.ranks:
+        assert rank.free_before_gib in (None, 22.39)
+        assert rank.weights is None or rank.weights.free_after_gib == 7.37
+        assert rank.weights is None or rank.weights.gib in (None, 15.02)
+        assert rank.pools in ((), whole.ranks[0].pools)
+        assert set(rank.totals.items()) <= set(whole.ranks[0].totals.items())
+
+
 def test_an_address_range_is_no_memory() -> None:
     sizes = "dtype: torch.bfloat16, #tokens: 9, KV size: 1.00 GB"
     line = f"[2026-10-01 12:00:00 TP0] KV Cache VA upper bound. {sizes}"

@@ -72,6 +72,7 @@ def test_version_is_one_line() -> None:
         (["--tp", "[red]"], "--tp: '[red]' is not a whole number"),
         (["--available-bytes", "0"], "--available-bytes: 0 is not a whole number of at least 1"),
         (["--free-gib", "10"], "--pre-model-load-gib: is missing (the two belong together)"),
+        (["--weights", "16"], "--weights: '16' is 16 bytes, too few for weights: give a unit, as in 16GB"),
         (["--format", "xml"], "--format: 'xml' is not one of table, json, markdown, csv"),
     ],
 )

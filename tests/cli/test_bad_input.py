@@ -1,4 +1,4 @@
-"""Input that can't be planned: one line on stderr for each problem, nothing on stdout, exit 2 or 3."""
+"""Input that can't be planned: a line on stderr for each problem, exit 2 or 3, and no figure for it."""
 
 from __future__ import annotations
 
@@ -211,32 +211,73 @@ def test_options_that_can_not_be(options: list[str], line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "budget", "words"),
+    ("model", "budget", "shortfall", "words"),
     [
         # 131,072 - 100,000
-        ("llama-3.1-8b", "100kB", "one page of 1 tokens takes 131,072; 31,072 bytes are missing"),
+        ("llama-3.1-8b", "100kB", "31,072", "not enough memory: 100,000 bytes per GPU for KV, one page of 1"),
         # 64 x 78,324 - 1,000,000
-        ("deepseek-v3.2", "1MB", "one page of 64 tokens takes 5,012,736; 4,012,736 bytes are missing"),
+        ("deepseek-v3.2", "1MB", "4,012,736", "one page of 64 tokens takes 5,012,736"),
+        # 1.9 / 0.9 x 2 slots of 192,061,440 (the padding slot counts) - 1,000,000
+        (
+            "qwen3.5-397b-a17b",
+            "1MB",
+            "809,926,080",
+            "no room for recurrent state: one slot takes 192,061,440 bytes per GPU",
+        ),
+        # The window of 127, a page of 1, and more: 129 / 0.8 -> 162 full tokens of 66,355.2
+        (
+            "gpt-oss-120b",
+            "1MB",
+            "9,749,543",
+            "the sliding-window pool of 12 tokens can't hold one request: it needs more than the window of "
+            "127 and a page of 1; 162 full tokens give that and take 10,749,543 bytes per GPU",
+        ),
+        # C128 states: (257 slots x 128 + 129, in blocks of 128) x 2 x 512 x 4 B x 20 layers = 2,715,811,840;
+        # window 128 and page 256: 512 sliding tokens, a tenth of 5,120 full ones of 7,086.75
+        (
+            "deepseek-v4-flash",
+            "1GB",
+            "1,752,096,000",
+            "states of 257 slots take 2,715,811,840, the fewest full tokens, 5,120, take 36,284,160",
+        ),
     ],
 )
-def test_a_budget_below_one_page_exits_3_with_the_shortfall(model: str, budget: str, words: str) -> None:
+def test_a_budget_that_is_too_small_exits_3_with_the_shortfall(
+    model: str, budget: str, shortfall: str, words: str
+) -> None:
     result = size(model, "--available-bytes", budget)
-    assert (result.exit_code, result.stdout) == (3, "")
-    assert result.stderr.startswith("kvplan: error: SGLang would stop: not enough memory: ")
+    assert result.exit_code == 3
+    assert f"RESULT  does not fit: {shortfall} bytes per GPU are missing\n" in result.stdout
+    assert result.stderr.startswith("kvplan: error: SGLang would stop: ")
     assert words in result.stderr
+    assert f"; {shortfall} bytes are missing (" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("model", "words"),
-    [
-        ("qwen3.5-397b-a17b", "no room for recurrent state: one slot takes 192,061,440 bytes per GPU"),
-        ("gpt-oss-120b", "the sliding-window pool of 12 tokens can't hold one request"),
-        ("deepseek-v4-flash", "bytes are missing"),
-    ],
-)
-def test_a_budget_below_what_one_request_needs_exits_3(model: str, words: str) -> None:
-    result = size(model, "--available-bytes", "1MB")
-    assert (result.exit_code, result.stdout) == (3, "")
-    assert words in result.stderr
-    assert result.stderr.count("\n") == 1
+def test_a_cap_on_tokens_below_one_page_is_no_matter_of_memory() -> None:
+    refused(
+        size("llama-3.1-8b", "--available-bytes", "10GiB", "--max-total-tokens", "10", "--page-size", "64"),
+        3,
+        "SGLang would stop: --max-total-tokens 10 is less than one page of 64 tokens "
+        "(at least --max-total-tokens 64)",
+    )
+
+
+def test_a_cap_on_tokens_that_leaves_no_window_names_the_cap() -> None:
+    refused(
+        size("gpt-oss-120b", "--available-bytes", "10GiB", "--max-total-tokens", "100"),
+        3,
+        "SGLang would stop: the sliding-window pool of 80 tokens can't hold one request: it needs more than "
+        "the window of 127 and a page of 1 (a larger --max-total-tokens or --swa-full-tokens-ratio)",
+    )
+
+
+def test_windows_of_the_requests_that_may_run_are_told_from_the_page() -> None:
+    """64 x (127 + 128 + 1 + 1) + 2 x 8,192 + 1 = 32,833 tokens of 18 x 2,048 B; a full one is as large."""
+    options = "--available-bytes 300MB --max-running-requests 64 --disable-radix-cache"
+    result = size("gpt-oss-120b", *options.split())
+    assert result.exit_code == 3
+    assert (
+        "32,833 sliding tokens for the requests that may run take 1,210,355,712, one page of 1 full tokens "
+        "36,864; 910,392,576 bytes are missing"
+    ) in result.stderr

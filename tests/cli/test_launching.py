@@ -32,6 +32,61 @@ def test_a_line_is_planned_as_its_options_would_be() -> None:
     assert by_options["pool"]["cell_size"] == 32_768
 
 
+GPU = ("--gpu", "h200", "--ctx", "32k")
+# Lines as cookbooks have them, and the same as options; flags that touch no pool have none.
+SAME = (
+    (
+        "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3.2 --tp 8 --trust-remote-code",
+        "deepseek-ai/DeepSeek-V3.2 --tp 8",
+    ),
+    (
+        "docker run --gpus all --shm-size 32g -p 30000:30000 --ipc=host lmsysorg/sglang:v0.5.12 \\\n"
+        "  python3 -m sglang.launch_server --model deepseek-ai/DeepSeek-V3.2 --tp=8 --dp=8 "
+        "--enable-dp-attention",
+        "deepseek-ai/DeepSeek-V3.2 --tp 8 --dp 8 --enable-dp-attention --engine-version 0.5.12",
+    ),
+    (
+        "CUDA_VISIBLE_DEVICES=0,1,2,3 sglang serve openai/gpt-oss-120b --tensor-parallel-size 4 "
+        "--reasoning-parser gpt-oss --mem-fraction-static .88 # four of them",
+        "openai/gpt-oss-120b --tp 4 --mem-fraction-static 0.88",
+    ),
+    (
+        "python -m sglang.launch_server --model-path Qwen/Qwen3.5-397B-A17B --tp-size 8 "
+        "--speculative-algo NEXTN --speculative-num-steps 3 --speculative-eagle-topk 1 "
+        "--speculative-num-draft-tokens 4",
+        "Qwen/Qwen3.5-397B-A17B --tp 8 --speculative-algorithm NEXTN --speculative-num-steps 3 "
+        "--speculative-eagle-topk 1 --speculative-num-draft-tokens 4",
+    ),
+    (
+        "nohup python -m sglang.launch_server --model-path meta-llama/Llama-3.1-70B --tp 2 --pp-size 2 "
+        "--nnodes 2 --node-rank 0 --dist-init-addr 10.0.0.1:5000 --chunked-prefill-size 4096 > log 2>&1 &",
+        "meta-llama/Llama-3.1-70B --tp 2 --pp 2 --chunked-prefill-size 4096",
+    ),
+    (
+        "python -m sglang.launch_server --model-path meta-llama/Llama-3.1-8B --context-length 64k "
+        "--max-running-requests 32 --disable-radix-cache --page-size 16 --kv-cache-dtype fp8_e5m2 --dp 2",
+        "meta-llama/Llama-3.1-8B --context-length 64k --max-running-requests 32 --disable-radix-cache "
+        "--page-size 16 --kv-cache-dtype fp8_e5m2 --dp 2",
+    ),
+    (
+        "bash -c 'export TP=8; python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2.6 --tp $TP "
+        "--ep-size 8 --attention-backend flashmla'",
+        "moonshotai/Kimi-K2.6 --tp 8 --ep 8 --attention-backend flashmla",
+    ),
+    (
+        "--model-path Qwen/Qwen3.5-397B-A17B --tp 8 --mamba-full-memory-ratio 0.5 --mamba-ssm-dtype bfloat16",
+        "Qwen/Qwen3.5-397B-A17B --tp 8 --mamba-full-memory-ratio 0.5 --mamba-ssm-dtype bfloat16",
+    ),
+)
+
+
+@pytest.mark.parametrize(("line", "options"), SAME)
+def test_a_line_with_a_gpu_has_the_budget_of_the_same_options(line: str, options: str) -> None:
+    by_line, by_options = planned("--launch", line, *GPU), planned(*options.split(), *GPU)
+    assert by_line["budget"]["kv_pool_bytes"] > 0
+    assert by_line == by_options
+
+
 @pytest.mark.parametrize("mark", ["", "@"])
 def test_a_file_that_holds_the_line_does_as_well(mark: str, tmp_path: Path) -> None:
     script = tmp_path / "start.sh"

@@ -109,7 +109,7 @@ def test_a_model_that_does_not_fit_shows_the_chain_and_ends_with_3() -> None:
     result = run("size", "deepseek-ai/DeepSeek-V3.2", "--gpu", "h100x8")
     assert result.exit_code == 3
     assert "RESULT  does not fit: 19,203,136,846 bytes per GPU are missing\n" in result.stdout
-    assert "try     --tp 16     41.09 GiB of weights on each GPU: 2 requests\n" in result.stdout
+    assert "try     --gpu h100x16 --tp 16  41.09 GiB of weights on each GPU: 2 requests\n" in result.stdout
     assert "19,203,136,846 bytes per GPU are missing before a single token" in result.stderr
 
 
@@ -146,3 +146,27 @@ def test_questions_that_fit_can_t_answer(options: list[str], code: int, words: s
     result = run("fit", LLAMA, *options)
     assert (result.exit_code, result.stdout) == (code, "")
     assert words in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        ("--tp 4", ["--tp: is what fit searches for (leave it out, or see `kvplan size`)"]),
+        (
+            "--pp 2 --available-bytes 60GiB",
+            [
+                "--pp: is what fit searches for (leave it out, or see `kvplan size`)",
+                "--available-bytes: would be the same for any number of GPUs (leave it out, or see "
+                "`kvplan size`)",
+            ],
+        ),
+        (
+            "--gpu-memory 48GiB",
+            ["--gpu-memory: is that of one GPU (--gpu sm89 or the like says of which)"],
+        ),
+    ],
+)
+def test_fit_takes_no_option_that_it_would_pass_over(options: str, lines: list[str]) -> None:
+    result = run("fit", LLAMA, *options.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.splitlines() == [f"kvplan: error: {line}" for line in lines]

@@ -14,7 +14,7 @@ from tests.cli.console import run
 
 SCREEN = """\
 meta-llama/Llama-3.1-8B-Instruct
-SGLang 0.5.12 | A10 | TP 1 | KV bfloat16 | page 1
+SGLang 0.5.12 | RTX4090 | TP 1 | KV bfloat16 | page 1
 log: 22.39 GiB free before loading, 7.37 after; mem_fraction_static 0.88
 
 per GPU                         predicted     logged  difference
@@ -25,7 +25,7 @@ max_running_requests  requests      2,048      2,048      +0.00%  agrees
 RESULT  tokens agree within 1 %
 
 taken:  --engine-version 0.5.12: the rules nearest to the form of the log
-taken:  --gpu a10: the smallest that has the free memory of the log
+taken:  --gpu rtx4090: the smallest that has the free memory of the log
 """
 
 

@@ -52,6 +52,10 @@ def test_a_script_is_read_as_its_shell_would() -> None:
         ("numactl -N 0 python3 -u -m sglang.launch_server --tp 2", ("--tp", "2")),
         ("nohup sglang serve m --x 'a;b && c | d'", ("m", "--x", "a;b && c | d")),
         ("sglang serve m --x $(cat secret)", ("m", "--x", "$")),
+        ("bash -c 'sglang serve m --tp 2 > log'", ("m", "--tp", "2")),
+        ('docker run -e A=1 img /bin/bash -e -lc "cd /x && sglang serve m --tp 2"', ("m", "--tp", "2")),
+        ("sglang serve m `# the model` \\\n --tp 2", ("m", "--tp", "2")),
+        ("bash -c 'echo it'; sglang serve m", ("m",)),
     ],
 )
 def test_arguments_end_where_the_command_does(text: str, arguments: tuple[str, ...]) -> None:
@@ -61,6 +65,13 @@ def test_arguments_end_where_the_command_does(text: str, arguments: tuple[str, .
 def test_commands_for_the_nodes_of_one_server_are_all_found() -> None:
     lines = "".join(f"sglang serve m --nnodes 2 --node-rank {rank}\n" for rank in (0, 1))
     assert [one.arguments[-1] for one in commands(lines, "f")] == ["0", "1"]
+
+
+def test_a_script_within_a_command_has_its_variables_and_its_image() -> None:
+    text = "T=2\ndocker run -e SGLANG_X=1 lmsysorg/sglang:v0.5.12 bash -c 'sglang serve m --tp $T'"
+    (found,) = commands(text, "f")
+    assert (found.arguments, found.version) == (("m", "--tp", "2"), "v0.5.12")
+    assert found.variables == {"T": "2", "SGLANG_X": "1"}
 
 
 def test_a_text_that_is_no_script_is_refused_by_its_size() -> None:

@@ -37,6 +37,9 @@ SERVER = "python -m sglang.launch_server"
         ("--mem-fraction 0.85", {"mem_fraction_static": 0.85}),
         ("--chunked-prefill-size -1", {"chunked_prefill_size": -1}),
         ("--context-length 131072", {"context_length": 131_072}),
+        ("--context-length 128k", {"context_length": 128_000}),
+        ("--max-total-tokens 1.5M", {"max_total_tokens": 1_500_000}),
+        ("--max-total-tokens 64Ki", {"max_total_tokens": 65_536}),
         ("--max-total-tokens 65536", {"max_total_tokens": 65_536}),
         ("--max-running-requests 64", {"max_running_requests": 64}),
         ("--kv-cache-dtype fp8_e4m3", {"kv_cache_dtype": "fp8_e4m3"}),
@@ -151,6 +154,26 @@ def test_a_given_budget_silences_what_no_longer_matters(budget: dict[str, Any], 
     assert [warning.split()[2].rstrip(":") for warning in warnings] == touched
 
 
+@pytest.mark.parametrize("flag", ["--enable-ep-moe", "--enable-flashinfer-mla", "--disable-mla", "--new 1 2"])
+def test_a_flag_of_another_version_is_named_and_left_out(flag: str) -> None:
+    launch = parse(f"{SERVER} --model-path org/m {flag} --tp 8")
+    assert launch.settings == {"tp": 8}
+    named = f"{flag.split(maxsplit=1)[0]}: no flag of SGLang 0.5.12 or 0.5.23, left out"
+    assert launch.warnings(launch.deployment) == (named,)
+
+
+def test_a_default_that_the_text_gives_for_a_variable_is_named() -> None:
+    launch = parse(
+        f'LOG=${{LOG:-x}}\nM="${{M:-org/m}}"\nTP=4\n'
+        f'{SERVER} --model $M --tp ${{TP:-8}} --page-size "${{P-64}}"'
+    )
+    assert (launch.model, launch.settings) == ("org/m", {"tp": 4, "page_size": 64})
+    assert launch.warnings(launch.deployment) == (
+        "${M:-org/m}: its default in the text",
+        "${P-64}: its default in the text",
+    )
+
+
 def test_variables_in_front_count_as_the_engine_reads_them() -> None:
     launch = parse(
         "docker run --gpus all -e SGLANG_MAMBA_SSM_DTYPE=bfloat16 --env HF_TOKEN=secret "
@@ -203,13 +226,19 @@ def test_an_image_says_whose_rules_apply(image: str, rules: str | None, warnings
         ),
         (
             f"{SERVER} --model x --speculative-num 3",
-            [
-                "f: '--speculative-num' could be --speculative-num-draft-tokens or --speculative-num-steps "
-                "(did you mean --speculative-num-steps?)"
-            ],
+            ["f: '--speculative-num' could be --speculative-num-draft-tokens or --speculative-num-steps"],
         ),
         (f"{SERVER} --model x stray", ["f: 'stray' belongs to no flag"]),
         (f"{SERVER} --model x --tp", ["f: --tp-size: needs a value"]),
+        (f"{SERVER} --model x -tp 8", ["f: '-tp' is no flag of SGLang (did you mean --tp?)"]),
+        (
+            f"{SERVER} --model x --context-length 128K",  # the suffix is lower-case there
+            ["f: --context-length: '128K' is not a whole number"],
+        ),
+        (
+            f"{SERVER} --model x --mem-fraction-static 0,88",
+            ["f: --mem-fraction-static: '0,88' is not a number"],
+        ),
         (
             f"{SERVER} --model x --tp two --page-size=",
             ["f: --tp-size: 'two' is not a whole number", "f: --page-size: '' is not a whole number"],

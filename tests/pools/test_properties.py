@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvplan import Deployment, RefusedError, plan
+from kvplan import Deployment, DoesNotFitError, RefusedError, plan
 from kvplan.architecture import Architecture
 from kvplan.pools.chain import choose
 from kvplan.records import Plan
@@ -56,6 +59,31 @@ def test_never_over_budget_and_one_page_more_would_not_fit(
     assert charged(state, stage, tokens) <= kv_bytes
     if link != "DSV4" or version == "0.5.12":  # 0.5.23 charges fixed states of DSV4 beside the cell
         assert charged(state, stage, tokens + planned.resolved.page_size) > kv_bytes * (1 - 1e-12)
+
+
+@given(
+    link=LINKS,
+    version=VERSIONS,
+    budget=st.integers(1, 1 << 32),
+    page=PAGES,
+    options=st.sampled_from([{}, {"pp": 2}, {"max_mamba_cache_size": 4}, {"swa_full_tokens_ratio": 0.05}]),
+)
+@settings(max_examples=300, deadline=None)
+def test_the_bytes_that_are_missing_are_enough_and_one_less_is_not(
+    link: str, version: str, budget: int, page: int, options: dict[str, Any]
+) -> None:
+    deployment = Deployment(engine_version=version, available_bytes=budget, page_size=page, **options)
+    try:
+        plan(BY_LINK[link], deployment)
+        return
+    except DoesNotFitError as error:
+        enough = budget + error.shortfall_bytes
+    except RefusedError:
+        return
+    assert plan(BY_LINK[link], replace(deployment, available_bytes=enough)).capacity.max_total_num_tokens
+    if enough - 1 > budget:
+        with pytest.raises(DoesNotFitError):
+            plan(BY_LINK[link], replace(deployment, available_bytes=enough - 1))
 
 
 @given(link=LINKS, version=VERSIONS, budget=BUDGETS, more=st.integers(0, 1 << 34), tp=TPS)

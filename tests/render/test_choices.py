@@ -10,7 +10,7 @@ from kvplan.choices import Advice, Choice
 from kvplan.hardware import GPUS
 from kvplan.memory import Bound, Budget
 from kvplan.render import choices, gpus, size, table
-from kvplan.render.budget import millions, requests_range, tokens_range
+from kvplan.render.budget import requests_range, token_range, tokens_range
 from tests import samples
 
 ROW = Choice(
@@ -23,6 +23,8 @@ ROW = Choice(
     kv_cache_dtype="float8_e4m3fn",
     memory_total_bytes=1_206_038_560_768,
     weights_bytes=86_247_384_448,
+    weights_bytes_total=689_335_556_160,
+    weights_source="estimate",
     kv_pool_bytes=45_894_384_680,
     state_pool_bytes=0,
     tokens=954_752,
@@ -49,8 +51,9 @@ GPUs      layout     KV       GiB   GiB          tokens  requests    headroom
 1.  python -m sglang.launch_server --model-path some/model --tp 8
 2.  python -m sglang.launch_server --model-path some/model --tp 8
 
-estimated:  free memory and weights; the careful end of a tight setting does not
-            hold all requests
+estimated:  free memory, and each GPU's share of the weights (estimated from the
+            config, 689.34 GB in all)
+tight:      the careful end of a tight setting does not hold all requests
 """
 BUDGET = Budget(
     gpu="h200",
@@ -89,11 +92,11 @@ memory per GPU, 8 x H200
 memory of one H200  150,754,820,096  140.40
 - driver, context     1,610,612,736    1.50  estimate: 1.00 to 2.00 GiB
 free before load    149,144,207,360  138.90
-- weights            86,247,384,448   80.32  estimated from the config, 689.34
-                                             GB in all
+- weights            86,247,384,448   80.32  77.91 to 85.95 GiB, estimated from
+                                             the config, 689.34 GB in all
 free after load      62,896,822,912   58.58
 - kept free          17,002,439,639   15.83  1 - 0.886 of free before load
-for state and KV     45,894,383,273   42.74  36.68 GiB to 45.60 GiB
+for state and KV     45,894,383,273   42.74  36.68 to 45.60 GiB
 """
 
 
@@ -133,6 +136,16 @@ def test_a_number_of_requests_without_a_context_is_answered_with_the_longest() -
     capacity = dataclasses.replace(plan.capacity, context_at_concurrency=5_644)
     plan = dataclasses.replace(plan, capacity=capacity)
     assert "RESULT       64 requests at once of up to 5,644 tokens each\n" in table.render(size.report(plan))
+    assert BUDGET.low is not None
+    assert BUDGET.high is not None
+    low = dataclasses.replace(BUDGET.low, context_at_concurrency=5_400)
+    high = dataclasses.replace(BUDGET.high, context_at_concurrency=5_700)
+    plan = dataclasses.replace(plan, budget=dataclasses.replace(BUDGET, low=low, high=high))
+    assert "of up to 5,644 tokens each (5,400 to 5,700)\n" in table.render(size.report(plan))
+    none = dataclasses.replace(capacity, context_at_concurrency=0, max_running_requests=32)
+    plan = dataclasses.replace(plan, capacity=none)
+    told = "64 requests at once fit at no context; max_running_requests is 32\n"
+    assert told in table.render(size.report(plan))
 
 
 def test_common_gpus_are_one_row_each_and_those_too_small_are_named() -> None:
@@ -145,16 +158,29 @@ def test_common_gpus_are_one_row_each_and_those_too_small_are_named() -> None:
 
 def test_the_catalogue_has_a_row_a_gpu_and_its_sources_in_json() -> None:
     screen = table.render(gpus.report(tuple(GPUS.values())))
-    assert "h200        H200            143,771  140.4  Hopper, SM 9.0      4,800\n" in screen
-    assert "mi300x      MI300X          196,592  192.0  AMD, ROCm           5,300\n" in screen
+    assert "h200           H200             143,771  140.4  Hopper, SM 9.0      4,800\n" in screen
+    assert "mi300x         MI300X           196,592  192.0  AMD, ROCm           5,300\n" in screen
+    assert "unverified:  the memory of gb300, gb10, not seen on a device: --gpu-memory SIZE\n" in screen
     assert max(map(len, screen.splitlines())) <= 80
     record = gpus.records([GPUS["h200"]])[0]
     assert (record["memory_mib"], record["source"]) == (143_771, "NVIDIA H200 data sheet")
 
 
-@pytest.mark.parametrize(("tokens", "text"), [(9_999, "9,999"), (10_000, "0.01M"), (2_074_999, "2.07M")])
-def test_tokens_in_millions(tokens: int, text: str) -> None:
-    assert millions(tokens) == text
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (1_980_000, 2_074_999, "1.98M to 2.07M"),
+        (6_309, 60_123, "6,309 to 60,123"),
+        (0, 1_234_567, "0 to 1,234,567"),
+        (99_999, 100_001, "99,999 to 100,001"),
+        (100_000, 104_000, "0.100M to 0.104M"),
+        (2_000_000, 2_000_100, "2.0000M to 2.0001M"),
+        (2_000_000, 2_000_001, "2,000,000 to 2,000,001"),
+        (893_020, 893_020, "893,020"),
+    ],
+)
+def test_both_ends_of_a_range_have_one_unit_and_differ(low: int, high: int, text: str) -> None:
+    assert token_range(low, high) == text
 
 
 def test_exact_budgets_have_no_ranges() -> None:

@@ -235,7 +235,7 @@ def test_a_budget_from_a_log_shows_what_is_subtracted() -> None:
         "memory per GPU, 1 x H200\n"
         "                            bytes     GiB\n"
         "free before load  149,357,487,718  139.10  given\n"
-        "- weights          43,701,292,237   40.70  given\n"
+        "- weights          43,701,292,237   40.70  given per GPU\n"
         "free after load   105,656,195,481   98.40  given\n"
         "- kept free        14,487,676,308   13.49  1 - 0.903 of free before load\n"
         "for state and KV   91,168,519,173   84.91\n"

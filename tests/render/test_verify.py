@@ -11,7 +11,7 @@ from tests.bootlog import samples
 
 SCREEN = """\
 Qwen/Qwen3-8B
-SGLang 0.5.12 | A10 | TP 1 | KV bfloat16 | page 1
+SGLang 0.5.12 | RTX4090 | TP 1 | KV bfloat16 | page 1
 log: 22.39 GiB free before loading, 7.37 after; mem_fraction_static 0.88
 
 per GPU                         predicted     logged  difference
@@ -26,7 +26,7 @@ cause   bytes per token: 131,184.4 in the log, 147,456.0 in the plan: another
 cause   version: the rules are those of 0.5.12, the log names no version
 
 taken:  --engine-version 0.5.12: the rules nearest to the form of the log
-taken:  --gpu a10: the smallest that has the free memory of the log
+taken:  --gpu rtx4090: the smallest that has the free memory of the log
 """
 
 

@@ -133,7 +133,8 @@ STARTS = (
         free=(15.16, 13.91),
         tokens=104_273,
         terms=((TOKEN, 114_688, True), (TOKENS, 95_030, False)),  # 28 x 8 x 256 x 2
-        why="the fraction is not in the report: 0.82 by the pool, 0.76 by the default of 0.5.12",
+        # 0.4.10, server_args.py: 1 - (2.8 + 1 / 10) x 1,024 / 16,376 = 0.819, which gives 104,539 tokens
+        why="of August 2025, whose default fraction is 0.819 here, not the 0.76 of 0.5.12",
     ),
     Start(
         id="2026-07-16, 4 x GB10",
@@ -157,14 +158,18 @@ STARTS = (
         free=(36.55, 35.57),
         tokens=2_658_165,
         terms=((TOKEN, 12_288, True), (TOKENS, 2_057_397, False)),  # 24 x 2 x 128 x 2
-        why="the fraction is not in the report: the pool leaves 5.15 of 36.55 GiB, a fraction of 0.86",
+        # 0.858 of 97,887 MiB gives 2,654,636 tokens: a GPU of 96 GB of which others hold the rest, perhaps
+        why="the fraction is not in the report: the pool leaves 5.15 of 36.55 GiB, 0.859, not 0.672 of 40 GB",
     ),
     Start(
         id="2026-02-26, 8 x MI355X",
-        model="moonshotai/Kimi-K2.6",  # K2.5 has the same cache
-        settings={"tp": 8, "gpu": "h200"},
+        model="moonshotai/Kimi-K2.6",  # K2.5 has the same cache and vision tower
+        settings={**OLD, "tp": 8, "gpu": "mi355x"},
         pools=((2_454_421, (160.63,)),),
-        terms=((TOKEN, 70_272, True),),  # 61 x 576 x 2
+        free=(283.56, 209.98),
+        tokens=2_454_421,
+        # 61 x 576 x 2; fraction 0.908 x 0.95 x (1 - 0.1 x (27 x 1,152^2 / (24 x 1,024^2) - 1)) = 0.826
+        terms=((TOKEN, 70_272, True), (TOKENS, 2_454_730, True)),
     ),
     Start(
         id="2025-11-06, 1 x 96GB GPU",

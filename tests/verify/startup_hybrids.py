@@ -187,6 +187,8 @@ DEEPSEEK_V4 = (
         sizing={"bytes_per_full_token": 1_670.75, "available_bytes": 26.72},
         tokens=9_493_504,
         terms=((CELL, 1_632.5, False), (TOKENS, 8_877_056, False)),
+        # V4.1-Flash: 653 of one ratio-1 layer and 326.5 of each of three ratio-2 layers; no number of both
+        # gives 1,670.75
         why="a build after 0.5.23, of a V4.1 not named further: 2.3 % more a token, unexplained",
     ),
     Start(

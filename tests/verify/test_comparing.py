@@ -149,7 +149,7 @@ def test_a_cap_is_named_even_where_all_agrees() -> None:
         ),
         (
             samples.V0_4.replace("avail mem=7.37", "avail mem=5.37"),
-            "a10",
+            "rtx4090",
             "another process: 2.00 GiB more than the weights went while they were loaded",
         ),
     ],
@@ -184,7 +184,7 @@ def test_what_the_log_left_open_is_a_note_until_an_option_says_it() -> None:
     guesses = compared(samples.V0_4, "meta-llama/Llama-3.1-8B-Instruct").notes
     assert guesses == (
         "--engine-version 0.5.12: the rules nearest to the form of the log",
-        "--gpu a10: the smallest that has the free memory of the log",
+        "--gpu rtx4090: the smallest that has the free memory of the log",
     )
     assert compared(samples.V0_4, "meta-llama/Llama-3.1-8B-Instruct", gpu="l4").notes == guesses[:1]
 

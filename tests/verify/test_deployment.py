@@ -60,7 +60,7 @@ def test_only_what_was_set_and_has_its_type_counts(
 @pytest.mark.parametrize(
     ("free_gib", "backend", "gpu"),
     [
-        (22.39, None, "a10"),
+        (22.39, None, "rtx4090"),
         (22.91, "triton", "rtx4090"),
         (78.5, "fa3", "h100"),
         (139.0, "fa3", "h200"),
