@@ -90,9 +90,9 @@ def _with_states(
     needed = kv_bytes + error.shortfall_bytes
     budget = states.budget_for(settings, whole, state_shares(settings), rest_gib, needed)
     shortfall = budget - int(rest_gib * GIB)
+    problem = error.problems[0]
     if shortfall == error.shortfall_bytes:
         return error
-    problem = error.problems[0]
     told = f"{problem.what}; {shortfall:,} with the share of recurrent states"
     return DoesNotFitError(replace(problem, what=told), shortfall_bytes=shortfall)
 

@@ -165,6 +165,34 @@ def _fetch(repo: str, revision: str | None, timeout: float) -> HubFiles:
     )
 
 
+def _watch_transfer(repo: str) -> None:
+    """Raise InputError where the Hub sends without end: the library takes what comes."""
+    cache = Path(_library().constants.HF_HUB_CACHE)
+    if hub_cache.take_back_partial(cache, repo, above=MAX_TRANSFER_BYTES):
+        what = f"the Hub sends more than {MAX_TRANSFER_BYTES >> 20} MiB, far more than any config"
+        raise InputError(Problem(file=repo, key="", what=what, hint=_NOT_ITS_ANSWER))
+
+
+def _check_content(repo: str, found: HubFiles) -> None:
+    """Raise InputError where a file is no JSON, as a proxy's page is, and take it out of the cache again."""
+    wrong = [path for path in (found.config, found.quantization) if path and not hub_cache.is_json(path)]
+    for path in wrong:
+        hub_cache.take_back(path)
+    host = host_of(_library().constants.ENDPOINT)
+    if wrong:
+        raise InputError(
+            [
+                Problem(
+                    file=repo,
+                    key="",
+                    what=f"{host} sent a {path.name} that is no JSON",
+                    hint=f"try again later, and {_NOT_ITS_ANSWER}",
+                )
+                for path in wrong
+            ]
+        )
+
+
 def _fetch_header(repo: str, commit: str) -> Path | None:
     """The size of a checkpoint in one file, from its header (a request for a range, no tensors), kept.
 
@@ -193,34 +221,6 @@ def _header_file(repo: str, commit: str) -> Path:
     """Where libraries keep what they make of the Hub's files (HF_ASSETS_CACHE); the Hub has no such file."""
     assets = Path(_library().constants.HF_ASSETS_CACHE)
     return assets / "kvplan" / repo.replace("/", "--") / commit / INDEX
-
-
-def _watch_transfer(repo: str) -> None:
-    """Raise InputError where the Hub sends without end: the library takes what comes."""
-    cache = Path(_library().constants.HF_HUB_CACHE)
-    if hub_cache.take_back_partial(cache, repo, above=MAX_TRANSFER_BYTES):
-        what = f"the Hub sends more than {MAX_TRANSFER_BYTES >> 20} MiB, far more than any config"
-        raise InputError(Problem(file=repo, key="", what=what, hint=_NOT_ITS_ANSWER))
-
-
-def _check_content(repo: str, found: HubFiles) -> None:
-    """Raise InputError where a file is no JSON, as a proxy's page is, and take it out of the cache again."""
-    wrong = [path for path in (found.config, found.quantization) if path and not hub_cache.is_json(path)]
-    for path in wrong:
-        hub_cache.take_back(path)
-    host = host_of(_library().constants.ENDPOINT)
-    if wrong:
-        raise InputError(
-            [
-                Problem(
-                    file=repo,
-                    key="",
-                    what=f"{host} sent a {path.name} that is no JSON",
-                    hint=f"try again later, and {_NOT_ITS_ANSWER}",
-                )
-                for path in wrong
-            ]
-        )
 
 
 def _within(seconds: float, call: Callable[[], T], glance: Callable[[], None] = lambda: None) -> T:

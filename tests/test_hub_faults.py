@@ -22,7 +22,7 @@ import functools, json, sys, traceback
 from concurrent.futures import ThreadPoolExecutor
 import huggingface_hub
 from kvplan import InputError, hub, load
-hub.download = functools.partial(hub.download, timeout=1.5)
+hub.download = functools.partial(hub.download, timeout=4)
 hub.TRANSFER_SECONDS = 4.0
 def outcome(repo):
     try:

@@ -11,7 +11,7 @@ from kvplan.bootlog.lines import read_line
 from kvplan.bootlog.records import BootLog, Rank, States, Tokens, Weights
 
 # More than any start has, so that a log can't fill the memory.
-_MAX_RANKS, _MAX_PARTS, _MAX_ARGUMENTS = 4_096, 64, 1 << 16
+_MAX_RANKS, _MAX_PARTS, _MAX_STARTS = 4_096, 64, 100
 
 # Arguments that differ between the nodes of one server.
 _OF_A_NODE = frozenset({"node_rank", "host", "port", "nccl_port", "random_seed"})
@@ -51,63 +51,49 @@ class _Start:
         return any(draft.pools or draft.sizing or draft.totals for draft in self.ranks.values())
 
 
-@dataclass(slots=True)
-class _Log:
-    """The start that goes on, the last one that counts, how many there were, how many came after that one."""
-
-    current: _Start = field(default_factory=_Start)
-    last: _Start | None = None
-    starts: int = 0
-    later: int = 0
-
-    def begin(self, arguments: str) -> None:
-        """A new start; one that made pools is not given up for one that did not."""
-        if self.current.ranks:
-            self.starts += 1
-            hides = self.last is not None and self.last.is_sized and not self.current.is_sized
-            self.later = self.later + 1 if hides else 0
-            self.last = self.last if hides else self.current
-        self.current = _Start(server_args=arguments)
-
-
 def read_log(lines: Iterable[str]) -> BootLog:
     """The last start of a log that made pools, or the last of all where none did.
 
     Lines that say nothing about memory are passed over.
     """
-    log = _Log()
+    starts = [_Start()]
     for text in lines:
         if not any(beginning in text for beginning in patterns.BEGINNINGS):
             continue
         line = read_line(text)
         if patterns.SERVER_ARGS.match(line.message):
-            arguments = line.message.partition("=")[2]
-            if not _is_another_node(log.current, arguments):
-                log.begin(arguments)
-        elif log.current.is_done and patterns.LOAD_BEGIN.match(line.message):
-            log.begin("")
-        start = log.current
+            _begin(starts, line.message.partition("=")[2])
+        elif starts[-1].is_done and patterns.LOAD_BEGIN.match(line.message):
+            starts.append(_Start())
+        del starts[:-_MAX_STARTS]
+        start = starts[-1]
         start.newer = start.newer or patterns.NEWER.search(line.message) is not None
         if line.rank in start.ranks or len(start.ranks) < _MAX_RANKS:
             _note(start.ranks, line.rank, line.message)
-    ended = log.current
-    log.begin("")
-    last = log.last or ended
+    started = [start for start in starts if start.ranks]
+    sized = [start for start in started if start.is_sized]
+    last = (sized or started or starts)[-1]
     return BootLog(
         ranks=tuple(_rank(name, draft) for name, draft in sorted(last.ranks.items())),
         server_args=read_server_args(last.server_args),
         newer=last.newer,
-        starts=max(log.starts, 1),
-        later_starts=log.later,
+        starts=max(len(started), 1),
+        later_starts=len(started) - 1 - started.index(last) if started else 0,
     )
 
 
-def _is_another_node(start: _Start, text: str) -> bool:
-    """Whether the arguments are those of one more machine of the server that is starting."""
-    if start.is_done or not start.ranks or len(text) > _MAX_ARGUMENTS:
-        return False
-    before, arguments = read_server_args(start.server_args), read_server_args(text)
-    differing = {name for name in {*before, *arguments} if before.get(name) != arguments.get(name)}
+def _begin(starts: list[_Start], arguments: str) -> None:
+    """A new start, or another node of the one that goes on."""
+    before = starts[-1]
+    if not before.ranks or (not before.is_done and _is_another_node(before.server_args, arguments)):
+        before.server_args = arguments
+    else:
+        starts.append(_Start(server_args=arguments))
+
+
+def _is_another_node(before: str, after: str) -> bool:
+    one, other = read_server_args(before), read_server_args(after)
+    differing = {name for name in {*one, *other} if one.get(name) != other.get(name)}
     return "node_rank" in differing and differing <= _OF_A_NODE
 
 
@@ -163,7 +149,7 @@ def _note_pool(rank: _Draft, message: str) -> None:
     )
     keys_and_values = "K size:" in message  # the line is cut where only one of them is there
     pools = rank.draft_pools if rank.sized else rank.pools
-    if len(pool.sizes_gib) > keys_and_values and len(pools) < _MAX_PARTS:
+    if pool.sizes_gib and len(pool.sizes_gib) >= 1 + keys_and_values and len(pools) < _MAX_PARTS:
         pools.append(pool)
 
 

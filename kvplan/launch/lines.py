@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import re
 import shlex
@@ -14,6 +13,8 @@ from kvplan.frozen import dataclass
 
 # A launch script is a few kB; more is another file.
 MAX_CHARACTERS = 1 << 16
+# `docker run ... bash -c "srun bash -c ..."` has two.
+_MOST_SHELLS = 4
 
 _SEPARATORS = ";&|()\n"
 # Quoted or escaped text stays (group 1); a comment and a redirection go.
@@ -53,25 +54,26 @@ def commands(text: str, shown: str) -> list[Command]:
     """
     if len(text) > MAX_CHARACTERS:
         raise _error(shown, f"has {len(text):,} characters, far more than a launch script")
-    found = list(_starts(text, shown, _Variables()))
+    found = list(_starts(text, shown, _Variables(), shells=0))
     if not found:
         raise _error(shown, "no SGLang server is started", f"python -m {_MODULE} ... or sglang serve ...")
     return found
 
 
-def _starts(text: str, shown: str, known: _Variables) -> Iterator[Command]:
+def _starts(text: str, shown: str, known: _Variables, *, shells: int) -> Iterator[Command]:
+    if shells > _MOST_SHELLS:
+        raise _error(shown, f"runs more than {_MOST_SHELLS} shells within shells")
+    left = MAX_CHARACTERS
     for number, segment in enumerate(_segments(text, shown)):
-        known.left -= known.growth(segment)
-        if known.left < 0:
+        left -= sum(known.growth(word) for word in segment)
+        if left < 0:
             raise _error(shown, f"its variables grow it by more than {MAX_CHARACTERS:,} characters")
         words, defaults = known.expanded(segment)
         start, script = _arguments_from(words), _script_in(words)
         if start is None and script is not None:
             front = words[:script]
-            inner = _Variables(
-                values={**known.values, **_assignments(front)}, defaults=known.defaults, left=known.left
-            )
-            for one in _starts(words[script], shown, inner):
+            inner = _Variables(values={**known.values, **_assignments(front)}, defaults=known.defaults)
+            for one in _starts(words[script], shown, inner, shells=shells + 1):
                 yield replace(one, version=one.version or _version(front))
             continue
         if start is None and words[0].startswith("-"):
@@ -91,25 +93,21 @@ def _starts(text: str, shown: str, known: _Variables) -> Iterator[Command]:
         )
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)  # noqa: TID251  # changes as the text is read
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Variables:
-    """What the text sets so far; `defaults`: by variable, the `${NAME:-default}` that its value is of.
-
-    `left`: characters by which they may still lengthen the text: one may hold another ten times, and so on.
-    """
+    """What the text sets so far; `defaults`: by variable, the `${NAME:-default}` that its value is of."""
 
     values: dict[str, str] = field(default_factory=dict)
     defaults: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    left: int = MAX_CHARACTERS
 
     def set(self, values: Mapping[str, str], defaults: tuple[str, ...]) -> None:
         """Assignments of one command, and the defaults in it."""
         self.values.update(values)
         self.defaults.update(dict.fromkeys(values, defaults))
 
-    def growth(self, words: Sequence[str]) -> int:
-        """Characters that variables put into the words."""
-        found = (match for word in words if "$" in word for match in _VARIABLE.finditer(word))
+    def growth(self, word: str) -> int:
+        """By how many characters variables lengthen the word: one that holds another ten times, and so on."""
+        found = _VARIABLE.finditer(word) if "$" in word else ()
         return sum(len(self.values.get(match[1] or match[3], "")) for match in found)
 
     def expanded(self, words: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
