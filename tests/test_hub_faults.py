@@ -22,8 +22,8 @@ import functools, json, sys, traceback
 from concurrent.futures import ThreadPoolExecutor
 import huggingface_hub
 from kvplan import InputError, hub, load
-hub.download = functools.partial(hub.download, timeout=1.5)
-hub.TRANSFER_SECONDS = 4.0
+hub.download = functools.partial(hub.download, timeout=3.0)
+hub.TRANSFER_SECONDS = 3.0
 def outcome(repo):
     try:
         return repo, [str(len(load(repo).layers))]
@@ -97,7 +97,7 @@ def dripping(handler: BaseHTTPRequestHandler) -> None:
         for byte in CONFIG:
             handler.wfile.write(bytes([byte]))
             handler.wfile.flush()
-            time.sleep(0.1)
+            time.sleep(0.2)
 
 
 def endless(handler: BaseHTTPRequestHandler) -> None:
@@ -210,14 +210,47 @@ def test_each_fault_is_one_line_and_leaves_nothing_behind(online: Isolated, hub_
     assert stderr == ""
 
 
+@pytest.mark.parametrize("name", ["hf_quant_config.json", "model.safetensors.index.json"])
+def test_a_config_is_not_kept_without_what_lies_beside_it(
+    online: Isolated, hub_server: HubServer, name: str
+) -> None:
+    """hf_quant_config.json says FP8: a cache with the config alone would plan twice the bytes for a token."""
+    quantization = b'{"quantization": {"kv_cache_quant_algo": "FP8"}}'
+    hub_server.files = {
+        "org/name/config.json": CONFIG,
+        "org/name/hf_quant_config.json": quantization,
+        "org/name/model.safetensors.index.json": b'{"metadata": {"total_size": 8000000000}}',
+    }
+    broken = answer(403)
+
+    def only_for_it(handler: BaseHTTPRequestHandler) -> None:
+        if handler.path.endswith(name):
+            broken(handler)
+            return
+        status, headers, content = hub_server.answer(handler.command, handler.path)
+        answer(status, content, **headers)(handler)
+
+    hub_server.scripts = {"HEAD org/name": only_for_it, "GET org/name": only_for_it}
+    (line,) = online.run(LOAD_ALL, "org/name")[0]["org/name"]
+    assert line == f"org/name: the Hub refused access (403) {ACCESS}"
+    hub_server.scripts = {}
+    assert online.run(PLAN, "org/name")[0] == ["float8_e4m3fn", 8_000_000_000]
+
+
+PLAN = """
+import json, sys
+from kvplan import Deployment, load, plan
+model = load(sys.argv[1])
+print(json.dumps([plan(model, Deployment()).resolved.kv_cache_dtype, model.weights_bytes]))
+"""
 # The command line, with tracebacks; the waits are left to the threads above.
 DEBUG_EACH = """
 import functools, json, sys
 from typer.testing import CliRunner
 from kvplan import hub
 from kvplan.cli.app import app
-hub.download = functools.partial(hub.download, timeout=1.5)
-hub.TRANSFER_SECONDS = 2.0
+hub.download = functools.partial(hub.download, timeout=3.0)
+hub.TRANSFER_SECONDS = 3.0
 results = {}
 for repo in sys.argv[1:]:
     result = CliRunner().invoke(app, ["size", repo, "--debug"], prog_name="kvplan")
