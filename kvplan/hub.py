@@ -55,12 +55,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubFiles:
-    """Local paths of one snapshot; `revision` is its commit. None for a file that the snapshot lacks."""
+    """Local paths of one snapshot; `revision` is its commit. None for a file that the snapshot lacks.
+
+    `unasked`: nobody asked the Hub for a hf_quant_config.json; other programs fetch the config alone.
+    """
 
     config: Path
     revision: str
     quantization: Path | None
     index: Path | None
+    unasked: bool = False
 
 
 def cached(repo: str, revision: str | None) -> HubFiles | None:
@@ -77,6 +81,7 @@ def cached(repo: str, revision: str | None) -> HubFiles | None:
         revision=commit,
         quantization=_cached_file(repo, QUANTIZATION, commit),
         index=_cached_file(repo, INDEX, commit),
+        unasked=_library().try_to_load_from_cache(repo, QUANTIZATION, revision=commit) is None,
     )
 
 

@@ -237,6 +237,29 @@ def test_a_config_is_not_kept_without_what_lies_beside_it(
     assert online.run(PLAN, "org/name")[0] == ["float8_e4m3fn", 8_000_000_000]
 
 
+def test_a_cache_that_other_programs_filled_is_told_to_be_incomplete(
+    online: Isolated, hub_server: HubServer
+) -> None:
+    """transformers fetches the config alone: whether the Hub has a hf_quant_config.json, nobody asked."""
+    hub_server.files = {"org/name/config.json": CONFIG, "org/asked/config.json": CONFIG}
+    online.run(FETCH_ALONE, "org/name")
+    online.run(LOAD_ALL, "org/asked")
+    line = "no hf_quant_config.json: the local cache holds none, and nothing says that the Hub has none"
+    assert line in online.run(ASSUMED, "org/name")[0]
+    assert line not in online.run(ASSUMED, "org/asked")[0]
+
+
+FETCH_ALONE = """
+import sys
+from huggingface_hub import hf_hub_download
+hf_hub_download(sys.argv[1], "config.json")
+print("null")
+"""
+ASSUMED = """
+import json, sys
+from kvplan import load
+print(json.dumps(load(sys.argv[1], source="cache").assumed))
+"""
 PLAN = """
 import json, sys
 from kvplan import Deployment, load, plan
