@@ -187,13 +187,18 @@ def online(isolated: Isolated, hub_server: HubServer) -> Isolated:
     return isolated
 
 
-def test_each_fault_is_one_line_and_leaves_nothing_behind(online: Isolated, hub_server: HubServer) -> None:
-    repos = {f"org/model-{number}": fault for number, fault in enumerate(FAULTS)}
-    hub_server.files = {f"{repo}/config.json": CONFIG for repo in repos}
+def break_for(server: HubServer, repos: dict[str, str]) -> None:
+    """Serve a config for each of the models, each with its fault."""
+    server.files = {f"{repo}/config.json": CONFIG for repo in repos}
     for repo, fault in repos.items():
         for method, script in zip(("HEAD", "GET"), FAULTS[fault][:2], strict=True):
             if script is not None:
-                hub_server.scripts[f"{method} {repo}"] = script
+                server.scripts[f"{method} {repo}"] = script
+
+
+def test_each_fault_is_one_line_and_leaves_nothing_behind(online: Isolated, hub_server: HubServer) -> None:
+    repos = {f"org/model-{number}": fault for number, fault in enumerate(FAULTS)}
+    break_for(hub_server, repos)
     found, stderr = online.run(LOAD_ALL, *repos)
     assert TOKEN not in json.dumps(found) + stderr
     said = {fault: [line.replace(repo, "MODEL") for line in found[repo]] for repo, fault in repos.items()}
@@ -285,11 +290,7 @@ print(json.dumps(results))
 def test_a_token_is_in_no_output_even_with_tracebacks(online: Isolated, hub_server: HubServer) -> None:
     named = ["401 with the token in the answer", "403, gated, in the transfer", "500", "a reset connection"]
     repos = {f"org/debug-{number}": fault for number, fault in enumerate(named)}
-    hub_server.files = {f"{repo}/config.json": CONFIG for repo in repos}
-    for repo, fault in repos.items():
-        for method, script in zip(("HEAD", "GET"), FAULTS[fault][:2], strict=True):
-            if script is not None:
-                hub_server.scripts[f"{method} {repo}"] = script
+    break_for(hub_server, repos)
     found, stderr = online.run(DEBUG_EACH, *repos)
     for repo, (code, stdout, shown) in found.items():
         assert (code, stdout) == (2, ""), repos[repo]
