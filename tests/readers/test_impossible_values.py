@@ -69,7 +69,7 @@ REFUSED: dict[str, tuple[tuple[str, str], dict[str, Any], list[str]]] = {
     "an encoder with a name of a megabyte": (
         (LONG, "bert"),
         {},
-        [f"architectures: {'x' * 200} is an encoder: it decodes nothing and keeps no KV cache"],
+        [f"architectures: {'x' * 256} is an encoder: it decodes nothing and keeps no KV cache"],
     ),
     "more layers than any model has": (
         _LLAMA,
