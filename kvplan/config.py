@@ -15,8 +15,8 @@ from kvplan.errors import InputError, Problem
 # Nothing real has more; larger values are typing mistakes that would give absurd plans.
 MAX_LAYERS = 10_000
 MAX_DIMENSION = 1 << 24
-# The Hub allows 96 characters for each part of an id; classes and types are shorter.
-MAX_NAME = 200
+# The Hub allows 96 characters for each part of an id, file systems 255 for a name; classes are shorter.
+MAX_NAME = 256
 # Larger numbers are named in errors, not quoted: JSON allows 4,300 digits.
 _LARGEST_QUOTED = 1 << 60
 # Characters of a key path in an error; what is nested more deeply is cut in the middle.

@@ -50,7 +50,7 @@ _NOT_ITS_ANSWER = "check HF_ENDPOINT and the proxy settings"
 _QUIET = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
-    "HF_HUB_VERBOSITY": "error",
+    "HF_HUB_VERBOSITY": "critical",
 }
 
 T = TypeVar("T")
@@ -60,13 +60,15 @@ T = TypeVar("T")
 class HubFiles:
     """Local paths of one snapshot; `revision` is its commit. None for a file that the snapshot lacks.
 
-    `index`: of the safetensors files, or the same written from the header of a single one.
+    `index`: of the safetensors files, or the same written from the header of a single one. `unasked`: nobody
+    asked the Hub for a hf_quant_config.json; other programs fetch the config alone.
     """
 
     config: Path
     revision: str
     quantization: Path | None
     index: Path | None
+    unasked: bool = False
 
 
 def cached(repo: str, revision: str | None) -> HubFiles | None:
@@ -83,6 +85,7 @@ def cached(repo: str, revision: str | None) -> HubFiles | None:
         revision=commit,
         quantization=_cached_file(repo, QUANTIZATION, commit),
         index=_cached_file(repo, INDEX, commit) or _kept_header(repo, commit),
+        unasked=_library().try_to_load_from_cache(repo, QUANTIZATION, revision=commit) is None,
     )
 
 
@@ -95,9 +98,9 @@ def download(
     Raises InputError for everything that goes wrong.
     """
     try:
-        _within(timeout, lambda: _look_up(repo, revision, timeout))
+        commit = _within(timeout, lambda: _look_up(repo, revision, timeout))
         found = _within(
-            TRANSFER_SECONDS, lambda: _fetch(repo, revision, timeout), lambda: _watch_transfer(repo)
+            TRANSFER_SECONDS, lambda: _fetch(repo, revision, commit, timeout), lambda: _watch_transfer(repo)
         )
         _check_content(repo, found)
         return found
@@ -126,8 +129,8 @@ def _cached_file(repo: str, name: str, revision: str | None) -> Path | None:
     return Path(found) if isinstance(found, str) else None  # else None, or a mark that the Hub has none
 
 
-def _look_up(repo: str, revision: str | None, timeout: float) -> None:
-    """Ask for the config's metadata: one request without repetitions, so that failures show at once."""
+def _look_up(repo: str, revision: str | None, timeout: float) -> str:
+    """The commit, by the config's metadata: one request, not repeated, so that failures show at once."""
     library = _library()
     if library.constants.HF_HUB_OFFLINE:
         raise OfflineModeError
@@ -138,16 +141,15 @@ def _look_up(repo: str, revision: str | None, timeout: float) -> None:
     if (metadata.size or 0) > MAX_CONFIG_BYTES:
         what = f"has a config.json larger than {MAX_CONFIG_BYTES >> 20} MiB"
         raise InputError(Problem(file=repo, key="", what=what))
+    return str(metadata.commit_hash)
 
 
-def _fetch(repo: str, revision: str | None, timeout: float) -> HubFiles:
+def _fetch(repo: str, revision: str | None, commit: str, timeout: float) -> HubFiles:
+    """The config comes last: where a run is cut off, the next one must not find it without the others."""
     library = _library()
 
     def fetch(name: str, at: str | None) -> Path:
         return Path(library.hf_hub_download(repo, name, revision=at, etag_timeout=timeout))
-
-    config = fetch(CONFIG, revision)
-    commit = config.parent.name
 
     def fetch_optional(name: str) -> Path | None:
         try:
@@ -157,12 +159,12 @@ def _fetch(repo: str, revision: str | None, timeout: float) -> HubFiles:
                 return None
             raise
 
-    return HubFiles(
-        config=config,
-        revision=commit,
-        quantization=fetch_optional(QUANTIZATION),
-        index=fetch_optional(INDEX) or _fetch_header(repo, commit),
-    )
+    quantization = fetch_optional(QUANTIZATION)
+    index = fetch_optional(INDEX) or _fetch_header(repo, commit)
+    config = fetch(CONFIG, revision)
+    if config.parent.name != commit:
+        raise InputError(Problem(file=repo, key="", what="changed while it was fetched", hint="try again"))
+    return HubFiles(config=config, revision=commit, quantization=quantization, index=index)
 
 
 def _watch_transfer(repo: str) -> None:

@@ -11,6 +11,8 @@ from kvplan.errors import Problem
 from kvplan.readers import native
 from kvplan.sources import Document, OnFetch, resolve
 
+_UNASKED = "no hf_quant_config.json: the local cache holds none, and nothing says that the Hub has none"
+
 
 def load(
     reference: str | os.PathLike[str], *, source: str | None = None, on_fetch: OnFetch | None = None
@@ -39,6 +41,8 @@ def read(document: Document, problems: list[Problem]) -> Architecture:
             model_id=document.model_id,
             beside=document.quantization,
         )
+    if document.unasked:
+        model = replace(model, assumed=(*model.assumed, _UNASKED))
     if model.weights_bytes is None and document.weights_bytes is not None:
         return replace(model, weights_bytes=document.weights_bytes)
     return model

@@ -41,7 +41,8 @@ class Document:
 
     `file` is what errors call it, `model_id` what to show where it names no model itself.
     `quantization` is the content of the hf_quant_config.json beside a config.json, and `weights_bytes`
-    the total of the safetensors index beside it; None where there is none.
+    the total of the safetensors index beside it; None where there is none. `unasked`: in the cache lies no
+    hf_quant_config.json, and nobody asked the Hub for one.
     """
 
     data: Mapping[str, Any]
@@ -50,6 +51,7 @@ class Document:
     model_id: str
     quantization: Mapping[str, Any] | None = None
     weights_bytes: int | None = None
+    unasked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +171,7 @@ def _from_hub(
         model_id=wanted.repo,
         quantization=_quantization(files.quantization, wanted.repo),
         weights_bytes=_weights_bytes(files.index) or _headers_bytes(files.config),
+        unasked=files.unasked,
     )
 
 

@@ -105,9 +105,9 @@ def test_a_file_of_unknown_keys_is_named_key_by_key_without_comparing_each_with_
 
 
 def test_a_name_has_a_length_that_a_line_can_hold() -> None:
-    config = view(id="x" * 201, other="x" * 200)
-    assert (config.name("id"), config.name("other")) == (None, "x" * 200)
-    assert problems(config) == ["config.json: id: 201 characters are too many for a name (at most 200)"]
+    config = view(id="x" * 257, other="x" * 256)
+    assert (config.name("id"), config.name("other")) == (None, "x" * 256)
+    assert problems(config) == ["config.json: id: 257 characters are too many for a name (at most 256)"]
 
 
 def test_a_path_of_a_thousand_keys_is_cut_in_the_middle() -> None:

@@ -22,7 +22,7 @@ repo, revision, timeout = sys.argv[1], sys.argv[2] or None, float(sys.argv[3])
 hub.TRANSFER_SECONDS = 12 * timeout
 try:
     files = dataclasses.asdict(hub.download(repo, revision, otherwise="OTHERWISE", timeout=timeout))
-    print(json.dumps({key: value and str(value) for key, value in files.items()}))
+    print(json.dumps({key: str(value) if value else value for key, value in files.items()}))
 except InputError as error:
     print(json.dumps(str(error)))
 """
@@ -42,7 +42,7 @@ CACHED = """
 import dataclasses, json, sys
 from kvplan import hub
 files = hub.cached(sys.argv[1], sys.argv[2] or None)
-print(json.dumps(files and {k: v and str(v) for k, v in dataclasses.asdict(files).items()}))
+print(json.dumps(files and {k: str(v) if v else v for k, v in dataclasses.asdict(files).items()}))
 """
 CACHED_OR_ERROR = """
 import json, sys
@@ -97,6 +97,7 @@ def test_only_the_files_that_kvplan_reads_are_fetched(isolated: Isolated, hub_se
         "revision": COMMIT,
         "quantization": str(folder / "hf_quant_config.json"),
         "index": str(folder / "model.safetensors.index.json"),
+        "unasked": False,
     }
     assert (folder / "config.json").read_bytes() == CONFIG
     assert {path for _, path in hub_server.requests} == {
@@ -309,6 +310,7 @@ def test_the_cache_is_looked_for_where_the_environment_says(isolated: Isolated, 
         "revision": COMMIT,
         "quantization": str(folder / "hf_quant_config.json"),
         "index": None,
+        "unasked": False,
     }
 
 

@@ -95,6 +95,16 @@ def test_ctrl_c_ends_a_long_search(tmp_path: Path) -> None:
     assert (program.returncode, out, err) == (130, "", "")
 
 
+def written_for_nobody(home: Path, arguments: list[str]) -> tuple[int, str]:
+    """Exit code and stderr of a run whose stdout nobody reads any more."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with started(home, *arguments, stdout=writing) as program:
+        os.close(writing)
+        _, err = program.communicate(timeout=60)
+    return program.returncode, err
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -107,22 +117,13 @@ def test_ctrl_c_ends_a_long_search(tmp_path: Path) -> None:
     ids=lambda arguments: str(arguments[0]),
 )
 def test_a_reader_that_has_left_is_no_error(tmp_path: Path, arguments: list[str]) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    with started(tmp_path, *arguments, stdout=writing) as program:
-        os.close(writing)
-        _, err = program.communicate(timeout=60)
-    assert (program.returncode, err) == (141, "")
+    assert written_for_nobody(tmp_path, arguments) == (141, "")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["size", "--help"]], ids=" ".join)
 def test_help_for_a_reader_that_has_left_says_nothing(tmp_path: Path, arguments: list[str]) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    with started(tmp_path, *arguments, stdout=writing) as program:
-        os.close(writing)
-        _, err = program.communicate(timeout=60)
-    assert program.returncode != 0
+    code, err = written_for_nobody(tmp_path, arguments)
+    assert code != 0
     assert err == ""
 
 

@@ -125,7 +125,7 @@ def _print(reports: Iterable[dict[str, Any]], options: argparse.Namespace, secon
     for report in reports:
         outcomes.update(report["outcomes"])
         growth = (report["peak"] - report["before"]) / 1024
-        print(f"slowest case {report['slowest_case']}: {report['slowest'] * 1e3:.0f} ms of computing")
+        print(f"slowest case {report['slowest_case']}: {report['slowest'] * 1e3:.0f} ms by the clock")
         print(f"peak memory {report['peak'] / 1024:.0f} MiB, {growth:.0f} MiB above that of the first cases")
         if growth > GROWTH_MIB:
             report["failures"]["memory"] = [f"grew by {growth:.0f} MiB"]

@@ -97,3 +97,26 @@ def test_the_same_number_makes_the_same_case() -> None:
     assert any(one != seed.mapping for one in first)
     texts = [text.mutated(seed.text, other.text, Random(f"0:{n}")) for n in range(50)]
     assert len(set(texts)) > 40
+
+
+def test_a_plan_that_contradicts_its_config_is_noticed() -> None:
+    """The plan of 32 layers, held against configs of 31 and of twice as many KV heads."""
+    config = {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "num_hidden_layers": 32,
+        "hidden_size": 4096,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "torch_dtype": "bfloat16",
+    }
+    verdict = judge_mapping(config, Deployment())
+    assert verdict.model is not None
+    assert verdict.plan is not None
+    assert check_plain(config, verdict.plan)
+    with pytest.raises(AssertionError, match="131072, not 262144"):
+        check_plain({**config, "num_key_value_heads": 16}, verdict.plan)
+    with pytest.raises(AssertionError, match="another order of keys, another model"):
+        check_order({**config, "num_hidden_layers": 31}, verdict.model, Random(0))
+    with pytest.raises(AssertionError, match="an unknown key of a model YAML passes"):
+        check_unknown_key(config, verdict.model, 7, native=True)

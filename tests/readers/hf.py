@@ -9,6 +9,21 @@ from kvplan.config import Config
 from kvplan.readers import huggingface
 
 SOURCE = Source(kind="file", location="config.json")
+# Sizes of Qwen3-Next's delta nets and of Nemotron-H's Mamba layers.
+GDN = {
+    "linear_num_key_heads": 16,
+    "linear_num_value_heads": 32,
+    "linear_key_head_dim": 128,
+    "linear_value_head_dim": 128,
+    "linear_conv_kernel_dim": 4,
+}
+MAMBA = {
+    "mamba_num_heads": 128,
+    "mamba_head_dim": 64,
+    "ssm_state_size": 128,
+    "n_groups": 8,
+    "conv_kernel": 4,
+}
 
 
 def read(config: dict[str, Any]) -> Architecture:

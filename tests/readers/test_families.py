@@ -8,33 +8,19 @@ import pytest
 
 from kvplan import InputError
 from kvplan.layers import GatedDeltaNet, LatentAttention, LightningAttention
-from tests.readers.hf import config, placed, read
+from tests.readers.hf import GDN, MAMBA, config, placed, read
 
-_GDN = {
-    "linear_num_key_heads": 16,
-    "linear_num_value_heads": 32,
-    "linear_key_head_dim": 128,
-    "linear_value_head_dim": 128,
-    "linear_conv_kernel_dim": 4,
-}
 _MLA = {"kv_lora_rank": 512, "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128}
-_MAMBA = {
-    "mamba_num_heads": 128,
-    "mamba_head_dim": 64,
-    "ssm_state_size": 128,
-    "n_groups": 8,
-    "conv_kernel": 4,
-}
 
 
 @pytest.mark.parametrize(
     ("architecture", "model_type", "facts", "expected"),
     [
-        ("Qwen3NextForCausalLM", "qwen3_next", {**_GDN, "full_attention_interval": 4}, "RRRF" * 3),
+        ("Qwen3NextForCausalLM", "qwen3_next", {**GDN, "full_attention_interval": 4}, "RRRF" * 3),
         (
             "GigaChat35ForCausalLM",
             "gigachat3_5",
-            {**_GDN, **_MLA, "full_attention_layers": [0, 11]},
+            {**GDN, **_MLA, "full_attention_layers": [0, 11]},
             "LRRRRRRRRRRL",
         ),
         ("MiniCPMSALAForCausalLM", "minicpm_sala", {"mixer_types": ["lightning", "attn"]}, "RF" * 6),
@@ -43,7 +29,7 @@ _MAMBA = {
         (
             "NemotronHPuzzleForCausalLM",
             "nemotron_h_puzzle",
-            {**_MAMBA, "hybrid_override_pattern": "MEM*" * 3},
+            {**MAMBA, "hybrid_override_pattern": "MEM*" * 3},
             "R-RF" * 3,
         ),
         ("Lfm2ForCausalLM", "lfm2", {"conv_L_cache": 3, "full_attn_idxs": [2, 5]}, "RRFRRFRRRRRR"),
@@ -59,7 +45,7 @@ def test_gigachat_mixes_latents_and_delta_nets() -> None:
     """GigaChat-3.5: MLA on `attention` layers, the delta net of Qwen3-Next on the others."""
     layers = ["linear_attention", "linear_attention", "attention"] * 4
     read_layers = read(
-        config("GigaChat35ForCausalLM", "gigachat3_5", **_GDN, **_MLA, layer_types=layers)
+        config("GigaChat35ForCausalLM", "gigachat3_5", **GDN, **_MLA, layer_types=layers)
     ).layers
     assert read_layers[0] == GatedDeltaNet(
         k_heads=16, v_heads=32, k_head_dim=128, v_head_dim=128, conv_kernel=4
@@ -116,22 +102,22 @@ def test_lightning_heads_of_minicpm_sala_are_its_own() -> None:
         (
             "NemotronHForCausalLM",
             "nemotron_h",
-            {**_MAMBA, "n_groups": "absent", "mamba_n_groups": 8},
+            {**MAMBA, "n_groups": "absent", "mamba_n_groups": 8},
             "n_groups: is missing",
         ),
         ("Lfm2ForCausalLM", "lfm2", {"layer_types": ["full_attention"] * 12}, "has no conv layer"),
-        ("Qwen3NextForCausalLM", "qwen3_next", _GDN, "full_attention_interval: is missing"),
+        ("Qwen3NextForCausalLM", "qwen3_next", GDN, "full_attention_interval: is missing"),
         (
             "Qwen3NextForCausalLM",
             "qwen3_next",
-            {**_GDN, "full_attention_interval": 4, "layer_types": ["full_attention"] * 12},
+            {**GDN, "full_attention_interval": 4, "layer_types": ["full_attention"] * 12},
             "every 4th place",
         ),
         ("MiniCPMSALAForCausalLM", "minicpm_sala", {"sparse_config": {"block_size": 64}}, "sparse_config"),
         (
             "NemotronHPuzzleForCausalLM",
             "nemotron_h_puzzle",
-            {**_MAMBA, "hybrid_override_pattern": "M*" * 6, "block_configs": [{"num_key_value_heads": 2}]},
+            {**MAMBA, "hybrid_override_pattern": "M*" * 6, "block_configs": [{"num_key_value_heads": 2}]},
             "differs from that of the whole model",
         ),
     ],

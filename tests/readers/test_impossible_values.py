@@ -8,23 +8,9 @@ from typing import Any
 import pytest
 
 from kvplan import InputError
-from tests.readers.hf import config, read
+from tests.readers.hf import GDN, MAMBA, config, read
 
 _MLA = {"kv_lora_rank": 512, "qk_rope_head_dim": 64, "index_topk": 2048, "index_head_dim": 128}
-_GDN = {
-    "linear_num_key_heads": 16,
-    "linear_num_value_heads": 32,
-    "linear_key_head_dim": 128,
-    "linear_value_head_dim": 128,
-    "linear_conv_kernel_dim": 4,
-}
-_MAMBA = {
-    "mamba_num_heads": 128,
-    "mamba_head_dim": 64,
-    "ssm_state_size": 128,
-    "n_groups": 8,
-    "conv_kernel": 4,
-}
 _LLAMA, _DEEPSEEK = ("LlamaForCausalLM", "llama"), ("DeepseekV32ForCausalLM", "deepseek_v32")
 LONG = "x" * 1_000_000
 CUT = f"'{'x' * 59}"  # 60 characters with the quote
@@ -72,7 +58,7 @@ REFUSED: dict[str, tuple[tuple[str, str], dict[str, Any], list[str]]] = {
     ),
     "a layer type of a megabyte": (
         ("Qwen3NextForCausalLM", "qwen3_next"),
-        {**_GDN, "layer_types": [LONG] * 12, "full_attention_interval": 4},
+        {**GDN, "layer_types": [LONG] * 12, "full_attention_interval": 4},
         [f"layer_types: unknown layer type {CUT} (known: linear_attention, full_attention)"],
     ),
     "a text part that names no layers, in a config that does": (
@@ -83,7 +69,7 @@ REFUSED: dict[str, tuple[tuple[str, str], dict[str, Any], list[str]]] = {
     "an encoder with a name of a megabyte": (
         (LONG, "bert"),
         {},
-        [f"architectures: {'x' * 200} is an encoder: it decodes nothing and keeps no KV cache"],
+        [f"architectures: {'x' * 256} is an encoder: it decodes nothing and keeps no KV cache"],
     ),
     "more layers than any model has": (
         _LLAMA,
@@ -115,7 +101,7 @@ REFUSED: dict[str, tuple[tuple[str, str], dict[str, Any], list[str]]] = {
     ),
     "a pattern of ten million letters": (
         ("NemotronHForCausalLM", "nemotron_h"),
-        {**_MAMBA, "num_hidden_layers": "absent", "hybrid_override_pattern": "M" * 10_000_000},
+        {**MAMBA, "num_hidden_layers": "absent", "hybrid_override_pattern": "M" * 10_000_000},
         ["hybrid_override_pattern: has 10000000 entries, far more than any model has layers"],
     ),
     "a block repeated ten thousand times": (
@@ -178,7 +164,7 @@ def test_parts_nested_in_parts_are_followed_to_a_depth_that_no_model_has(depth: 
         (("Lfm2ForCausalLM", "lfm2"), {"conv_L_cache": 3, "full_attn_idxs": list(range(5_000, 105_000))}),
         (
             ("GigaChat35ForCausalLM", "gigachat3_5"),
-            {**_GDN, **_MLA, "full_attention_layers": list(range(5_000, 105_000))},
+            {**GDN, **_MLA, "full_attention_layers": list(range(5_000, 105_000))},
         ),
     ],
     ids=["indexers", "short convolutions", "delta nets"],

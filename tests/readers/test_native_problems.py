@@ -59,10 +59,10 @@ def problems(text: str) -> list[str]:
         ),
         # names
         (
-            ONE + f"model_type: {'x' * 201}",
-            "model_type: 201 characters are too many for a name (at most 200)",
+            ONE + f"model_type: {'x' * 257}",
+            "model_type: 257 characters are too many for a name (at most 256)",
         ),
-        (ONE + f"id: {'x' * 201}", "id: 201 characters are too many for a name (at most 200)"),
+        (ONE + f"id: {'x' * 257}", "id: 257 characters are too many for a name (at most 256)"),
         (
             ONE + f"weights: 1{'9' * 5_000}GG",
             f"weights: '1{'9' * 58} is not a size such as 60GiB, 80GB or 1024 (bytes)",
