@@ -41,14 +41,17 @@ _UNTYPED_VISION = frozenset({"minimax_m3_vl"})
 # RoPE kinds for which transformers takes the config's own length as the original one where none is named,
 # so that the length is not stretched (modeling_rope_utils.py, standardize_rope_params).
 _ROPE_FROM_LENGTH = frozenset({"llama3", "longrope", "yarn"})
-# Types that come with classes of their own: nothing fills an original length in there, so that the factor
-# stretches what the config names.
-_ROPE_AS_WRITTEN = frozenset(
+# Types whose classes come with the checkpoint, and types that SGLang brings classes of its own for
+# (configs/*.py): nothing fills an original length in there, so the factor stretches what the config names.
+_ROPE_REMOTE = frozenset(
     """
-    PanguEmbedded baichuan bailing_moe bailing_moe_v2 deepseek internlm internlm2 internlm3 iquestcoder
-    iquestloopcoder k2_horizon llada2_moe logics mimo minicpm minicpmv minimax_m1 molmo nemotron_h_puzzle
-    orion phi3_v phi3small phi4mm qwen sarvam_moe sdar sdar_moe solar xverse
+    PanguEmbedded baichuan bailing_moe bailing_moe_v2 deepseek grok-1 internlm internlm3 iquestcoder
+    iquestloopcoder llada2_moe logics mimo minicpm minicpmv minimax_m1 molmo nemotron_h_puzzle orion phi3_v
+    phi3small phi4mm qwen sarvam_moe sdar sdar_moe solar teleflm xverse
     """.split()
+)
+_ROPE_AS_WRITTEN = _ROPE_REMOTE | frozenset(
+    "k2_horizon longcat_flash qwen3_5_moe_text qwen3_5_text qwen3_next xllm".split()
 )
 # Names that transformers allows in layer_types since it is newer than 5.6 (configuration_utils.py).
 _YOUNG_LAYER_TYPES = frozenset(
@@ -249,6 +252,7 @@ def oddities(reading: Reading) -> tuple[str, ...]:
     names = config.get("layer_types")
     known = {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
     found += [f"layer_types: {name}" for name in sorted(known & _YOUNG_LAYER_TYPES)]
+    found += _unnamed_yarn(reading)
     heads = config.optional_integer("num_global_key_value_heads")
     if (
         heads is not None
@@ -260,6 +264,16 @@ def oddities(reading: Reading) -> tuple[str, ...]:
     if inner and inner[0] not in _INTERNVL_TEXTS:
         found.append(f"llm_config.architectures: {inner[0]}")
     return tuple(found)
+
+
+def _unnamed_yarn(reading: Reading) -> list[str]:
+    """YaRN without the length that it stretches, which today's base class of remote configs stops at."""
+    scaling = reading.config.mapping("rope_scaling") or reading.config.mapping("rope_parameters")
+    if scaling is None or reading.model_type not in _ROPE_REMOTE:
+        return []
+    yarn = "yarn" in (scaling.get("rope_type"), scaling.get("type"))
+    named = "original_max_position_embeddings" in scaling
+    return ["rope_scaling: yarn without original_max_position_embeddings"] if yarn and not named else []
 
 
 def _blank_heads(reading: Reading) -> list[str]:
