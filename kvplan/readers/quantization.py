@@ -10,9 +10,16 @@ from kvplan.config import Config
 from kvplan.readers.reading import Reading
 
 _MIXED = "MIXED_PRECISION"
-# Types whose class takes over the quantization_config of its text part (SGLang, configs/kimi_k25.py,
-# kimi_k3.py, glm5_next.py); everywhere else the engine looks at the top of the file alone.
-_LIFTS_QUANTIZATION = frozenset({"glm5_next", "kimi_k25", "kimi_k3"})
+# Multimodal types that SGLang brings classes of its own for (_CONFIG_REGISTRY): those do not take over what
+# stands in the text part, unless they say so (configs/kimi_k25.py, kimi_k3.py, glm5_next.py).
+_KEEPS_APART = frozenset(
+    """
+    NemotronH_Nano_Omni_Reasoning_V3 NemotronH_Nano_VL_V2 bailing_moe_v3_vl bailingmm_moe_v2_lite deepseek-ocr
+    deepseek_vl_v2 dots_vlm gemma4_unified inkling_mm_model intern_s2_preview interns2_mobius jet_vlm kimi_vl
+    locateanything minicpmv4_6 minicpmv4_7 minimax_m3_vl multi_modality muse_glimmer nemotron_h_omni qwen3_5
+    qwen3_5_moe qwen4_exp step3_vl step3p7
+    """.split()
+)
 
 
 def quantization(reading: Reading, beside: Mapping[str, Any] | None) -> Quantization | None:
@@ -38,11 +45,15 @@ def quantization(reading: Reading, beside: Mapping[str, Any] | None) -> Quantiza
 
 
 def _quantization_config(reading: Reading) -> Config | None:
-    """The part of the file that says how weights are stored: at the top, where a class does not lift it."""
-    found = reading.outer.mapping("quantization_config") or reading.outer.mapping("compression_config")
-    if found is None and reading.outer.get("model_type") in _LIFTS_QUANTIZATION:
-        return reading.config.mapping("quantization_config")
-    return found
+    """The part of the file that says how weights are stored: at the top, else in the text part.
+
+    Source: SGLang, utils/hf_transformers/config.py: keys of the text part are copied where the whole has
+    none.
+    """
+    found = reading.outer.mapping("quantization_config")
+    if found is None and reading.outer.get("model_type") not in _KEEPS_APART:
+        found = reading.config.mapping("quantization_config")
+    return found or reading.outer.mapping("compression_config")
 
 
 def _quantization_beside(beside: Mapping[str, Any]) -> Quantization:
