@@ -9,9 +9,12 @@ from kvplan.architecture import Architecture, Source
 from kvplan.config import MAX_LAYERS, MAX_NAME, Config, shown
 from kvplan.layers import CompressedAttention
 from kvplan.readers import facts
+from kvplan.readers.context import context_length
 from kvplan.readers.deepseek_v4 import mtp_ratios
 from kvplan.readers.families import DRAFT_ENDINGS, NOT_DECODERS, NOT_PLANNED, READERS
+from kvplan.readers.oddities import oddities
 from kvplan.readers.parameters import read_parameters
+from kvplan.readers.quantization import quantization
 from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, LAYER_KEYS, Reading, is_flat_llava, text_type_of
 
 # In SGLang's order (utils/hf_transformers/common.py, get_hf_text_config); the last two are LLaVA-like
@@ -43,7 +46,7 @@ def read(
         architecture=name or "",
         model_type=config.name("model_type") or reading.model_type,
         layers=layers,
-        context_length=facts.context_length(reading),
+        context_length=context_length(reading),
         dtype=dtype,
         attention_heads=reading.config.optional_integer(*HEAD_KEYS),
         hidden_size=reading.config.optional_integer(*HIDDEN_KEYS),
@@ -55,9 +58,9 @@ def read(
         mtp_ratios=_mtp_ratios(reading, layers),
         nested_text=reading.config is not config,
         modalities=tuple(kind for kind in ("vision", "audio") if config.get(f"{kind}_config") is not None),
-        oddities=facts.oddities(reading),
+        oddities=oddities(reading),
         vision=facts.vision(reading),
-        quantization=facts.quantization(reading, beside),
+        quantization=quantization(reading, beside),
         parameters=read_parameters(reading, layers, dtype=dtype, beside=beside),
         source=source,
         assumed=tuple(reading.assumed),

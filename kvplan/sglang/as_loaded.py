@@ -44,7 +44,7 @@ def as_loaded(architecture: Architecture, rules: Rules) -> Architecture:
 
 def _global_heads(architecture: Architecture) -> int | None:
     entries = (entry.partition(": ") for entry in architecture.oddities)
-    return next((int(value) for key, _, value in entries if key == _GLOBAL_HEADS), None)
+    return next((int(n) for key, _, n in entries if key == _GLOBAL_HEADS and n.isdecimal()), None)
 
 
 def _with_heads(layer: Layer, heads: int) -> Layer:

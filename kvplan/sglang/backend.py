@@ -9,6 +9,7 @@ from kvplan.layers import LatentAttention
 from kvplan.sglang.backend_defaults import (
     EXAONE_WINDOWS,
     FA3_SINCE_AMPERE,
+    FLASHINFER_PREFILL,
     NEMOTRON_H,
     PAGED_STATE_HYBRIDS,
     STATES_DECIDE,
@@ -46,6 +47,8 @@ def attention_backends(
         chosen = "triton"  # FlashAttention 3 reads e4m3 only
     if deployment.attention_backend is None and large_hopper_qwen3_vl(model, gpu, rules):
         return chosen, DECODE_BACKEND
+    if deployment.attention_backend is None and model.name in FLASHINFER_PREFILL:
+        return "flashinfer", chosen
     return chosen, chosen
 
 

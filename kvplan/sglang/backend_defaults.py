@@ -90,6 +90,9 @@ PAGED_STATE_HYBRIDS = frozenset(
     """.split()
 )
 
+# model_overrides/moss_vl.py, and the same branch in 0.5.12: masks of cross attention.
+FLASHINFER_PREFILL = frozenset({"MossVLForConditionalGeneration"})
+
 # model_overrides/exaone.py and nemotron_h.py (0.5.23): by windows, and by speculative decoding.
 EXAONE_WINDOWS = ("Exaone4ForCausalLM", "ExaoneMoEForCausalLM", "ExaoneMoeForCausalLM")
 NEMOTRON_H = ("NemotronHForCausalLM", "NemotronHPuzzleForCausalLM", "NemotronH_Omni_Reasoning_V3")

@@ -13,7 +13,7 @@ from kvplan.config import near
 from kvplan.deployment import Deployment
 from kvplan.errors import bad_option, refused
 from kvplan.hardware import Gpu
-from kvplan.sglang.backend_defaults import EXAONE_WINDOWS
+from kvplan.sglang.backend_defaults import EXAONE_WINDOWS, FLASHINFER_PREFILL
 from kvplan.sglang.families import EXTRA_BUFFER_0_5_23, RADIX_STATE_0_5_23
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.rule_set import Rules
@@ -54,8 +54,13 @@ _GEMMA4 = (
 )
 # Classes that take these backends alone.
 ACCEPTED: Mapping[str, Mapping[str, frozenset[str]]] = {
-    "0.5.12": {"GptOssForCausalLM": _SINK_KERNELS, "Llama4ForConditionalGeneration": _CHUNK_KERNELS},
+    "0.5.12": {
+        "GptOssForCausalLM": _SINK_KERNELS,
+        "Llama4ForConditionalGeneration": _CHUNK_KERNELS,
+        **dict.fromkeys(FLASHINFER_PREFILL, frozenset({"flashinfer"})),
+    },
     "0.5.23": {
+        **dict.fromkeys(FLASHINFER_PREFILL, frozenset({"flashinfer"})),
         "GptOssForCausalLM": _SINK_KERNELS,
         "IQuestQ1ForCausalLM": frozenset({"fa3"}),
         **dict.fromkeys(_LLAMA4, _CHUNK_KERNELS),

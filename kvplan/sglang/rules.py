@@ -180,7 +180,8 @@ V0_5_23 = Rules(
     takes_zero_v_head_dim=False,
     fp4_cell_rounds_once=False,
     always_counts_global_heads=False,
-    unloadable=(_INTERNVL_TEXT,),
+    # transformers 5.19, modeling_rope_utils.py, _check_received_keys.
+    unloadable=(_INTERNVL_TEXT, "rope_scaling: yarn without"),
     modelopt_needs_sm={"FP4": 80, "FP8": 89},
     backends=BACKENDS_0_5_23,
     alias={

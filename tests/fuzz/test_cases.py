@@ -20,6 +20,7 @@ from tests.fuzz.seeds import Seed, seeds
 SEEDS = seeds()
 CASES = settings(
     max_examples=200,
+    derandomize=True,  # the long run has other cases each time
     deadline=None,  # the time of a case is part of what is checked
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

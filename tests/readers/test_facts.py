@@ -30,6 +30,21 @@ def test_rope_scaling_stretches_the_context(scaling: dict[str, Any] | None, expe
 
 
 @pytest.mark.parametrize(
+    ("architecture", "model_type", "expected"),
+    [
+        # transformers fills the config's own length in as the original one
+        ("Qwen3ForCausalLM", "qwen3", 32_768),
+        # classes that come with the checkpoint, and SGLang's own, do not: 4 x 32,768
+        ("BaichuanForCausalLM", "baichuan", 131_072),
+        ("XllmForCausalLM", "xllm", 131_072),
+    ],
+)
+def test_yarn_without_its_length_goes_by_the_class(architecture: str, model_type: str, expected: int) -> None:
+    found = read(config(architecture, model_type, rope_scaling={"type": "yarn", "factor": 4.0}))
+    assert found.context_length == expected
+
+
+@pytest.mark.parametrize(
     ("facts", "expected"),
     [
         ({"seq_length": 2048}, 2_048),

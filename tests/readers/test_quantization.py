@@ -57,8 +57,8 @@ def test_auto_follows_what_the_version_reads(
     assert found == (in_0_5_12, in_0_5_23)
 
 
-@pytest.mark.parametrize(("outer", "found"), [("kimi_k25", True), ("mistral3", False)])
-def test_a_text_part_is_asked_where_its_class_lifts_it(outer: str, found: bool) -> None:
+@pytest.mark.parametrize(("outer", "found"), [("kimi_k25", True), ("mistral3", True), ("step3_vl", False)])
+def test_a_text_part_counts_where_its_class_is_not_sglangs_own(outer: str, found: bool) -> None:
     scheme = {"quant_method": "compressed-tensors", "kv_cache_scheme": STATIC}
     text = config("MistralForCausalLM", "mistral", quantization_config=scheme)
     model = {"architectures": ["Mistral3ForConditionalGeneration"], "model_type": outer, "text_config": text}

@@ -117,3 +117,10 @@ def test_global_heads_of_gemma_4_count_by_themselves_in_0_5_12() -> None:
     # sliding: 0.8 x 8 x (256 + 256) x 2 = 6,553.6; full: 2 x (512 + 512) x 2 = 4,096, or 8 heads of them
     assert cell(model, **OLD) == pytest.approx(6553.6 + 4096)
     assert cell(model, gpu="h200") == pytest.approx(6553.6 + 16384)
+
+
+def test_yarn_without_its_length_stops_remote_configs_in_0_5_23() -> None:
+    model = config("BaichuanForCausalLM", "baichuan", rope_scaling={"type": "yarn", "factor": 4.0})
+    with pytest.raises(RefusedError, match=r"rope_scaling: yarn without original_max_position_embeddings"):
+        plan(read(model), Deployment(gpu="h200"))
+    assert plan(read(model), Deployment(**OLD)).resolved.context_length == 131_072

@@ -14,6 +14,7 @@ from tests.readers.hf import config, read
 _WINDOWS = {"sliding_window": 64}
 GEMMA_4 = read(config("Gemma4ForConditionalGeneration", "gemma4_text", global_head_dim=128))
 EXAONE_4 = read(config("Exaone4ForCausalLM", "exaone4", **_WINDOWS))
+MOSS_VL = read(config("MossVLForConditionalGeneration", "moss_vl"))
 OLMO_3 = read(config("Olmo3ForCausalLM", "olmo3", **_WINDOWS))
 LFM2 = read(config("Lfm2ForCausalLM", "lfm2", conv_L_cache=3, full_attn_idxs=[2]))
 OLD = {"engine_version": "0.5.12"}
@@ -24,6 +25,11 @@ OLD = {"engine_version": "0.5.12"}
     [
         (GPT_OSS, {"attention_backend": "flashinfer"}, "GptOssForCausalLM does not run on the flashinfer"),
         (GEMMA_4, {"attention_backend": "fa3"}, "Gemma4ForConditionalGeneration does not run on the fa3"),
+        (
+            MOSS_VL,
+            {"attention_backend": "triton"},
+            "MossVLForConditionalGeneration does not run on the triton",
+        ),
         (EXAONE_4, {"attention_backend": "flashinfer"}, "Exaone4ForCausalLM does not run on the flashinfer"),
         (EXAONE_4, OLD, "0.5.12 starts Exaone4ForCausalLM with a named backend alone"),
         (OLMO_3, {"attention_backend": "flashinfer"}, "Olmo2ForCausalLM does not run on the flashinfer"),
