@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from pathlib import Path
 
 from kvplan.errors import InputError, Problem
@@ -46,7 +47,10 @@ def find(reference: str, directory: Path | None = None) -> Path | None:
     Raises InputError where several models share the short name.
     """
     wanted = reference.lower()
-    models = bundled(directory)
+    name = wanted.rpartition("/")[2]
+    folder = directory or configs_directory()
+    paths = (folder / file for file in os.listdir(folder) if file.endswith(SUFFIX) and name in file.lower())
+    models = sorted(map(_entry, paths), key=lambda model: model.id)
     exact = [model for model in models if model.id.lower() == wanted]
     matches = exact or [model for model in models if model.name.lower() == wanted]
     if len(matches) > 1:

@@ -30,10 +30,8 @@ from kvplan.hub_errors import (
     root_of,
     status_of,
 )
+from kvplan.local import CONFIG, INDEX, MAX_INDEX_BYTES, QUANTIZATION
 
-CONFIG = "config.json"
-QUANTIZATION = "hf_quant_config.json"
-INDEX = "model.safetensors.index.json"
 # A checkpoint in one file has no index; its header says the same.
 SINGLE = "model.safetensors"
 
@@ -41,8 +39,7 @@ SINGLE = "model.safetensors"
 TIMEOUT_SECONDS = 10.0
 # How long all files together may take: the largest indexes are about 15 MB.
 TRANSFER_SECONDS = 120.0
-# The index of a model with 384 experts in 60 layers is about 15 MB.
-MAX_TRANSFER_BYTES = 64 << 20
+MAX_TRANSFER_BYTES = MAX_INDEX_BYTES
 GLANCE_SECONDS = 0.25
 _NOT_ITS_ANSWER = "check HF_ENDPOINT and the proxy settings"
 

@@ -9,7 +9,12 @@ from kvplan import catalog
 from kvplan.errors import InputError, Problem
 from kvplan.files import JSON_SUFFIXES, YAML_SUFFIXES, printable
 from kvplan.frozen import dataclass
-from kvplan.hub import CONFIG, INDEX, QUANTIZATION
+
+CONFIG = "config.json"
+QUANTIZATION = "hf_quant_config.json"
+INDEX = "model.safetensors.index.json"
+# The index of a model with 384 experts in 60 layers is about 15 MB.
+MAX_INDEX_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

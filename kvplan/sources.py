@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from kvplan import catalog, hub, local
+from kvplan import catalog, local
 from kvplan.architecture import Source
 from kvplan.config import near
 from kvplan.errors import InputError, Problem, bad_option
@@ -154,6 +154,8 @@ def _from_bundled(path: Path, problems: list[Problem] | None) -> Document:
 def _from_hub(
     wanted: _HubId, name: str, source: str | None, on_fetch: OnFetch | None, problems: list[Problem] | None
 ) -> Document:
+    from kvplan import hub  # noqa: PLC0415 - most runs name a file or a bundled model
+
     kind = "cache"
     files = hub.cached(wanted.repo, wanted.revision) if source != "hub" else None
     if files is None:
@@ -163,7 +165,7 @@ def _from_hub(
         kind = "hub"
         with on_fetch(wanted.repo) if on_fetch else nullcontext():
             files = hub.download(wanted.repo, wanted.revision, otherwise=catalog.hint(wanted.repo))
-    shown = f"{wanted.repo}/{hub.CONFIG}"
+    shown = f"{wanted.repo}/{local.CONFIG}"
     return Document(
         data=read_mapping(files.config, shown=shown, problems=problems),
         file=shown,
@@ -176,12 +178,14 @@ def _from_hub(
 
 
 def _quantization(path: Path | None, folder: str) -> Mapping[str, Any] | None:
-    return None if path is None else read_mapping(path, shown=os.path.join(folder, hub.QUANTIZATION))
+    return None if path is None else read_mapping(path, shown=os.path.join(folder, local.QUANTIZATION))
 
 
 def _headers_bytes(config: Path) -> int | None:
     """The size of the weights beside a config.json, from the headers of their files; None without any."""
-    if config.name != hub.CONFIG:  # under any other name, the file and its neighbours need not be one model's
+    if (
+        config.name != local.CONFIG
+    ):  # under any other name, the file and its neighbours need not be one model's
         return None
     return headers.folder_bytes(config.parent)
 
@@ -191,7 +195,7 @@ def _weights_bytes(index: Path | None) -> int | None:
     if index is None:
         return None
     try:
-        text = read_text(index, shown=hub.INDEX, limit=hub.MAX_TRANSFER_BYTES)
+        text = read_text(index, shown=local.INDEX, limit=local.MAX_INDEX_BYTES)
         found = _INDEX_METADATA.search(text)
         total = json.loads(found[1]).get("total_size") if found is not None else None
     except (InputError, ValueError):

@@ -12,7 +12,7 @@ GIB = 1 << 30
 _DECIMAL_STEPS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY_STEPS = {"ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
 _STEPS = _DECIMAL_STEPS | _BINARY_STEPS
-_QUANTITY = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([kmgt]i?)?(b)?\s*\Z", re.IGNORECASE)
+_QUANTITY = r"(?i)\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([kmgt]i?)?(b)?\s*\Z"
 
 
 def ceil_div(value: int, by: int) -> int:
@@ -44,7 +44,7 @@ def parse_size(text: str) -> int:
 
 
 def _parse(text: str, *, allow_byte: bool, what: str) -> int:
-    match = _QUANTITY.match(text)
+    match = re.match(_QUANTITY, text)
     if match is None or (match[3] and not allow_byte):
         raise ValueError(f"{text!r:.60} is not {what}")
     try:

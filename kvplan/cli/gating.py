@@ -10,7 +10,7 @@ from kvplan.cli.launching import STDIN, read_launch
 from kvplan.cli.machine import is_local
 from kvplan.cli.options import OPTIONS, Given, deployment
 from kvplan.cli.progress import spinner
-from kvplan.cli.runs import unmet_request
+from kvplan.cli.size_runs import unmet_request
 from kvplan.deployment import Deployment
 from kvplan.errors import InputError, Problem, bad_option
 from kvplan.gates.entry import Vocabulary

@@ -1,4 +1,4 @@
-"""What `size` and `compare` do once their command line is understood: load, plan, show, judge."""
+"""What `compare` does once its command line is understood, and loading several models at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from kvplan.architecture import Architecture
-from kvplan.cli.fit_runs import sized
 from kvplan.cli.output import show
 from kvplan.cli.progress import spinner
 from kvplan.deployment import Deployment
@@ -14,52 +13,7 @@ from kvplan.errors import InputError, KvplanError, Problem, RefusedError, option
 from kvplan.loading import load
 from kvplan.planning import plan
 from kvplan.records import Plan
-from kvplan.render import size
 from kvplan.whatif import changed
-
-
-def run_size(
-    model: str,
-    asked: Deployment,
-    *,
-    chosen: str,
-    output: str | None,
-    source: str | None,
-    changes: Sequence[str] = (),
-    notes: Sequence[str] = (),
-) -> None:
-    """Plan, show, and raise RefusedError where the answer to what was asked is no.
-
-    `notes` are shown with the plan's own warnings.
-    """
-    made, unfit = sized(changed(load(model, source=source, on_fetch=spinner), changes), asked)
-    made = replace(made, warnings=(*made.warnings, *notes))
-    show(size.document(made), chosen, output)
-    if unfit is not None:
-        raise unfit
-    unmet = unmet_request(made)
-    if unmet:
-        raise RefusedError(Problem(file="", key="", what=unmet))
-
-
-def unmet_request(made: Plan) -> str:
-    """Why an explicit --ctx or --concurrency does not fit, or an empty text.
-
-    A plan with the default context shows the same in its RESULT line and is no failure: nobody asked.
-    """
-    per_rank, asked = made.capacity.requests_at_context, made.deployment
-    if per_rank is None:
-        return ""
-    if size.asks_for_context(made):
-        none = not made.capacity.context_at_concurrency
-        return f"--concurrency: {asked.concurrency:,} requests fit at no context" if none else ""
-    context = f"{made.request.context:,} tokens"
-    if asked.ctx is not None and per_rank == 0:
-        return f"--ctx: not one request of {context} fits"
-    fitting = per_rank * size.ranks_of(made)
-    if asked.concurrency is not None and fitting < asked.concurrency:
-        return f"--concurrency: {fitting:,} requests of {context} fit at once, not {asked.concurrency:,}"
-    return ""
 
 
 def run_compare(

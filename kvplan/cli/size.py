@@ -27,7 +27,7 @@ def size(
     line = None if launch is None else read_launch(launch)
     asked = deployment(options, None if line is None else line.start)
     chosen, reference = check_format(output_format), model_of(model, line)
-    from kvplan.cli.runs import run_size  # noqa: PLC0415 - help and usage errors need none of it
+    from kvplan.cli.size_runs import run_size  # noqa: PLC0415 - help and usage errors need none of it
 
     notes = () if line is None else line.warnings(asked)
     run_size(

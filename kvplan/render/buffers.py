@@ -8,7 +8,7 @@ from typing import Any
 from kvplan.records import SCHEMA_VERSION, Buffer, Plan, Pool
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.formats import Document
-from kvplan.render.size import changes, engine_facts
+from kvplan.render.head import changes, engine_facts
 from kvplan.render.text import exact, rounded
 from kvplan.render.words import composition
 

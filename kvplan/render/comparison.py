@@ -13,7 +13,7 @@ from kvplan.render.about import about
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.flat import flat
 from kvplan.render.formats import Document
-from kvplan.render.size import engine_facts, short_dtype
+from kvplan.render.head import engine_facts, short_dtype
 from kvplan.render.text import exact
 from kvplan.render.words import attention_summary, composition
 from kvplan.units import format_gib

@@ -11,7 +11,7 @@ from kvplan.records import SCHEMA_VERSION, Plan, number
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.chart import GLYPHS, Curve, chart, columns
 from kvplan.render.formats import Document
-from kvplan.render.size import engine_facts
+from kvplan.render.head import engine_facts
 from kvplan.render.text import exact
 from kvplan.render.words import words
 

@@ -12,7 +12,7 @@ from kvplan.explain.symbols import SYMBOLS
 from kvplan.records import SCHEMA_VERSION, Number, Plan, number
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.formats import Document
-from kvplan.render.size import changes, engine_facts
+from kvplan.render.head import changes, engine_facts
 from kvplan.render.text import exact
 from kvplan.render.words import composition, words
 

@@ -8,8 +8,8 @@ from kvplan.hicache import GB, HostPool
 from kvplan.records import Buffer, Plan
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.formats import Document
+from kvplan.render.head import changes, engine_facts
 from kvplan.render.host_data import HostPlan, data, records
-from kvplan.render.size import changes, engine_facts
 from kvplan.render.text import exact, plural, rounded
 from kvplan.render.words import composition
 from kvplan.transfer import Transfer

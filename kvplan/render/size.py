@@ -10,6 +10,7 @@ from kvplan.render.choices import common_grid, estimated, too_small, tries
 from kvplan.render.decode import floor
 from kvplan.render.flat import flat
 from kvplan.render.formats import Document
+from kvplan.render.head import changes, engine_facts
 from kvplan.render.sharing import copies, fixed_parts
 from kvplan.render.text import exact, joined, plural, rounded
 from kvplan.render.words import composition
@@ -22,14 +23,6 @@ NO_BUDGET = "give --gpu NAME[xN], or --available-bytes SIZE, for tokens and requ
 # Allocated and charged bytes that differ by less say nothing: the extra page of every buffer does it.
 _NOTABLE_DIFFERENCE = 0.01
 
-_SHORT_DTYPES = {
-    "bfloat16": "bf16",
-    "float16": "fp16",
-    "float32": "fp32",
-    "float8_e4m3fn": "fp8_e4m3",
-    "float8_e5m2": "fp8_e5m2",
-    "float4_e2m1fn_x2": "fp4",
-}
 _SOURCES = {
     "bundled": "bundled model",
     "file": "file",
@@ -73,33 +66,6 @@ def _memory(plan: Plan) -> tuple[Grid, ...]:
 def _not_modelled(plan: Plan) -> str:
     known = plan.budget is not None and plan.budget.weights_bytes is not None
     return NOT_MODELLED.removeprefix("weights, ") if known else NOT_MODELLED
-
-
-def changes(model: Architecture) -> tuple[str, ...]:
-    """What a what-if changed of the published model, as a line of the head."""
-    return (f"changed: {'; '.join(model.changes)}",) if model.changes else ()
-
-
-def engine_facts(plan: Plan) -> tuple[str, ...]:
-    """Engine, GPU, parallelism, KV dtype and page, each a short phrase."""
-    asked, resolved = plan.deployment, plan.resolved
-    assumed = " (assumed)" if asked.gpu is None else ""
-    return (
-        f"SGLang {asked.engine_version}",
-        f"{resolved.gpu.upper()}{assumed}",
-        f"TP {asked.tp}",
-        *([f"attention DP {resolved.attention_dp}"] if resolved.attention_dp > 1 else []),
-        *([f"{asked.dp} replicas"] if asked.dp > 1 and not asked.enable_dp_attention else []),
-        *([f"PP {asked.pp}"] if asked.pp > 1 else []),
-        *([f"DCP {asked.dcp}"] if asked.dcp > 1 else []),
-        f"KV {resolved.kv_cache_dtype}",
-        f"page {resolved.page_size}",
-    )
-
-
-def short_dtype(name: str) -> str:
-    """`float8_e4m3fn` -> `fp8_e4m3`, as SGLang's flag has it."""
-    return _SHORT_DTYPES.get(name, name)
 
 
 def _origin(model: Architecture) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kvplan.records import Number
 from kvplan.render.blocks import Column, Grid, Remark, Report
 from kvplan.render.formats import Document
-from kvplan.render.size import engine_facts
+from kvplan.render.head import engine_facts
 from kvplan.render.text import exact
 from kvplan.verify import Check, Verification
 from kvplan.verify.records import check_records

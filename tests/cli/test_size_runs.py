@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from kvplan.cli.runs import unmet_request
+from kvplan.cli.size_runs import unmet_request
 from tests import samples
 
 
