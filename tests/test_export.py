@@ -272,3 +272,9 @@ def test_layers_become_runs_and_the_shortest_patterns(order: str, written: str) 
     assert written == " ".join(
         f"{block.times}({runs(block.runs)})" if block.times > 1 else runs(block.runs) for block in found
     )
+
+
+def test_a_tower_that_a_config_gives_no_layers_reads_back() -> None:
+    model = dataclasses.replace(EVERYTHING, vision=Vision(layers=0, hidden_size=1152))
+    assert "vision: {layers: 0, hidden_size: 1152}" in to_yaml(model)
+    assert load(to_yaml(model)).vision == Vision(layers=0, hidden_size=1152)

@@ -13,7 +13,7 @@ import typing
 from collections.abc import Collection
 from typing import Any
 
-from kvplan.architecture import Architecture, ConfigHeads
+from kvplan.architecture import Architecture, ConfigHeads, Vision
 from kvplan.config import MAX_DIMENSION, MAX_LAYERS
 from kvplan.frozen import dataclass
 from kvplan.layers import CompressedAttention, LatentAttention
@@ -26,13 +26,15 @@ _FALLBACKS = {"v_head_dim": "head_dim"}
 _CHOICES = {"ratio": RATIOS}
 _MOST = {"context_length": 1 << 40, "count": MAX_BYTES, "draft_layers": MAX_LAYERS, "loops": MAX_LAYERS}
 # Beside the fields whose default is 0: models without MTP layers, latents without RoPE (GLM-5.3-Flash),
-# and head fields that a config sets to 0 because its design does not use them.
+# head fields that a config sets to 0 because its design does not use them, and towers without layers.
 _MAY_BE_ZERO = {
     (Architecture, "draft_layers"),
     (LatentAttention, "qk_rope_head_dim"),
     (CompressedAttention, "qk_rope_head_dim"),
     (ConfigHeads, "head_dim"),
     (ConfigHeads, "v_head_dim"),
+    (Vision, "layers"),
+    (Vision, "hidden_size"),
 }
 
 
