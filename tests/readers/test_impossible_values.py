@@ -14,12 +14,20 @@ _MLA = {"kv_lora_rank": 512, "qk_rope_head_dim": 64, "index_topk": 2048, "index_
 _LLAMA, _DEEPSEEK = ("LlamaForCausalLM", "llama"), ("DeepseekV32ForCausalLM", "deepseek_v32")
 LONG = "x" * 1_000_000
 CUT = f"'{'x' * 59}"  # 60 characters with the quote
+NESTED: dict[str, Any] = {}  # too deeply for Python to write it as text
+for _ in range(5_000):
+    NESTED = {"a": NESTED}
 
 REFUSED: dict[str, tuple[tuple[str, str], dict[str, Any], list[str]]] = {
     "a list as model_type": (
         _LLAMA,
         {"model_type": ["llama"]},
         ["model_type: a list is not a string"],
+    ),
+    "a nested mapping as model_type": (
+        ("Qwen2VLForConditionalGeneration", "qwen2_vl"),
+        {"model_type": NESTED, "vision_config": {"depth": 32, "embed_dim": 1280}},
+        ["model_type: a mapping is not a string"],
     ),
     "a mapping as model_type of the vision part": (
         ("Qwen2VLForConditionalGeneration", "qwen2_vl"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kvplan.frozen import dataclass
 from kvplan.layers import Layer, SharedAttention
-from kvplan.readers.parameters.sizes import Sizes, as_whole
+from kvplan.readers.parameters.sizes import Sizes, as_text, as_whole
 
 EXPERT_KEYS = (
     "num_experts",
@@ -147,7 +147,7 @@ def _sparse_layers(sizes: Sizes, count: int) -> int:
             return sum(entry not in _DENSE_ENTRIES for entry in listed[:count])
     enumerated = sizes.reading.config.get("moe_layers_enum")
     if enumerated is not None:
-        named = set(str(enumerated).replace(" ", "").split(","))
+        named = set(as_text(enumerated).replace(" ", "").split(","))
         return sum(str(index) in named for index in range(count))
     return _sparse_by_rule(sizes, count)
 

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from kvplan.frozen import dataclass
+from kvplan.readers.parameters.sizes import as_text
 
 # What each kind of weight is called in checkpoints, most usual first.
 NAMES = {
@@ -78,7 +79,7 @@ def module_list(entries: Iterable[object], layers: int) -> ModuleList:
     parts: set[str] = set()
     globs: dict[str, None] = {}
     for entry in entries:
-        text = str(entry)
+        text = as_text(entry)
         layer = _LAYER.search(text)
         if layer is not None and int(layer[1]) not in sampled:
             continue

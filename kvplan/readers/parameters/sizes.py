@@ -80,6 +80,11 @@ class Sizes:
         return self.whole(*HEAD_KEYS)
 
 
+def as_text(value: object) -> str:
+    """A string, else an empty one: what is nested too deeply can't even be written as text."""
+    return value if isinstance(value, str) else ""
+
+
 def as_whole(value: object) -> int | None:
     """A positive whole number that a size can be, else None."""
     if isinstance(value, list) and value:

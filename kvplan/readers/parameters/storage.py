@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from kvplan.readers.parameters.modules import NAMES, algorithms, module_list, names_of
-from kvplan.readers.parameters.sizes import Sizes, as_whole
+from kvplan.readers.parameters.sizes import Sizes, as_text, as_whole
 from kvplan.weights.formats import (
     FP8,
     INT8,
@@ -42,12 +42,14 @@ def quantised(sizes: Sizes, layers: int, beside: Mapping[str, Any] | None) -> Fo
     config = _config(sizes, beside)
     if config is None:
         return {}
-    method = str(config.get("quant_method") or "").lower()
+    method = as_text(config.get("quant_method")).lower()
     reader = _METHODS.get(method) or (_integers if method in _INTEGER_METHODS else None)
     if reader is None:
         return None
     formats = reader(config, layers)
-    experts = _EXPERT_DTYPES.get(str(sizes.reading.outer.get("expert_dtype") or config.get("expert_dtype")))
+    experts = _EXPERT_DTYPES.get(
+        as_text(sizes.reading.outer.get("expert_dtype") or config.get("expert_dtype"))
+    )
     listed = config.get("quantized_layers")
     if experts is not None and not isinstance(listed, Mapping):
         formats["experts"] = experts
@@ -157,7 +159,7 @@ def _by_algorithm(listed: Mapping[str, Any]) -> Formats:
 
 def _algorithm(config: Mapping[str, Any]) -> WeightFormat | None:
     """The format of one of modelopt's algorithms, by the name that it gives them."""
-    algorithm = str(config.get("quant_algo") or "").upper()
+    algorithm = as_text(config.get("quant_algo")).upper()
     for name, found in (("NVFP4", NVFP4), ("MXFP8", MXFP8), ("MXFP4", MXFP4), ("FP8", FP8), ("INT8", INT8)):
         if name in algorithm:
             return found

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kvplan.frozen import dataclass
-from kvplan.readers.parameters.sizes import Sizes, as_whole, class_defaults
+from kvplan.readers.parameters.sizes import Sizes, as_text, as_whole, class_defaults
 
 # Where configs keep the sizes of their vision tower.
 _VISION_PARTS = ("vision_config", "visual", "siglip_config", "vision_tower_cfg")
@@ -64,7 +64,7 @@ def towers(sizes: Sizes, hidden: int) -> int:
 
 def _vision(sizes: Sizes, hidden: int) -> int:
     outer = sizes.reading.outer
-    model_type = str(outer.get("model_type"))
+    model_type = as_text(outer.get("model_type"))
     named = _NAMED_BY_TYPE.get(model_type)
     if named is not None and outer.get("vision_config") is None:
         return NAMED_TOWERS[named]
