@@ -87,7 +87,7 @@ def _is_plain(mapping: dict[str, Any]) -> bool:
 def _head_dim(mapping: dict[str, Any]) -> Any:
     """Declared, or the hidden size by heads where the class has no default of its own."""
     hidden, heads = mapping.get("hidden_size"), mapping.get("num_attention_heads")
-    if mapping.get("head_dim") is None and str(mapping.get("model_type")) in ("llama", "qwen2", "mistral"):
+    if mapping.get("head_dim") is None and mapping.get("model_type") in ("llama", "qwen2", "mistral"):
         return hidden // heads if type(hidden) is int and type(heads) is int and heads > 0 else None
     return mapping.get("head_dim")
 

@@ -155,7 +155,7 @@ def _replaced(value: Any, random: Random) -> Any:
         case list():
             return random.choice((value[:-1], value * 2, value[::-1], [value], dict.fromkeys("ab", value)))
         case _:
-            return random.choice((list(value), [value], {}, str(value)))
+            return random.choice((list(value), [value], {}, str(list(value))))
 
 
 def _renamed(key: str, random: Random) -> str:
