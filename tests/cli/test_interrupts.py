@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,14 @@ gates:
     available_bytes: 10GiB
     require: {max_total_num_tokens: ">= 80k"}
 """
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Started in the background, the tests ignore Ctrl-C, and so would what they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
