@@ -121,7 +121,12 @@ def _grids(rows: Sequence[Row]) -> tuple[Grid, ...]:
     ]
     costs = _grid([named[0], *designs, *named[1:], *_costs(rows)])
     fits = _fits(rows)
-    return (costs, _grid([*named, *fits], title="what fits on each GPU")) if fits else (costs,)
+    title = "what fits on each GPU" if _has_budget(rows) else "what SGLang charges for a token on each GPU"
+    return (costs, _grid([*named, *fits], title=title)) if fits else (costs,)
+
+
+def _has_budget(rows: Sequence[Row]) -> bool:
+    return any(row.plan.capacity.max_total_num_tokens is not None for row in rows)
 
 
 def _grid(columns: Columns, title: str = "") -> Grid:
@@ -181,10 +186,12 @@ def _costs(rows: Sequence[Row]) -> Columns:
 
 
 def _fits(rows: Sequence[Row]) -> Columns:
-    if all(row.plan.capacity.max_total_num_tokens is None for row in rows):
-        return []
+    cell = (Column(heading="cell\nbytes", figures=True), [exact(row.plan.pool.cell_size) for row in rows])
+    if not _has_budget(rows):
+        # What the engine charges for a token, where that is not what the model itself needs.
+        return [cell] if any(it.plan.pool.cell_size != it.plan.request.bytes_per_token for it in rows) else []
     return [
-        (Column(heading="cell\nbytes", figures=True), [exact(row.plan.pool.cell_size) for row in rows]),
+        cell,
         (
             Column(heading="max\ntokens", figures=True),
             [_figure(row.plan.capacity.max_total_num_tokens) for row in rows],

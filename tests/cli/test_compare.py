@@ -60,3 +60,10 @@ def test_all_models_that_can_not_be_read_are_named(tmp_path: Path, model: str) -
 def test_a_model_named_twice_is_one_row(model: str) -> None:
     result = compare(model, model, "--format", "csv")
     assert len(result.stdout.splitlines()) == 2
+
+
+def test_versions_show_what_an_upgrade_changes_without_a_budget() -> None:
+    """bytes_per_full_token of V4-Flash at TP 1, as the pool configurators of the two releases give it."""
+    result = compare("deepseek-v4-flash", "--engine-version", "0.5.12,0.5.23")
+    rows = [line.split() for line in result.stdout.splitlines() if line.lstrip().startswith("0.5.")]
+    assert [(row[0], row[-1]) for row in rows] == [("0.5.12", "15,955.85"), ("0.5.23", "7,086.75")]
