@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from kvplan.errors import InputError, Problem
+from kvplan.errors import InputError, Problem, short_path
 
 # Nothing real has more; larger values are typing mistakes that would give absurd plans.
 MAX_LAYERS = 10_000
@@ -19,8 +19,6 @@ MAX_DIMENSION = 1 << 24
 MAX_NAME = 256
 # Larger numbers are named in errors, not quoted: JSON allows 4,300 digits.
 _LARGEST_QUOTED = 1 << 60
-# Characters of a key path in an error; what is nested more deeply is cut in the middle.
-_LONGEST_PATH = 400
 # Unknown keys of one mapping that are named with a near spelling; a file with more has another content.
 _NAMED_WITH_HINT = 20
 
@@ -50,9 +48,7 @@ class Config:
     def problem(self, key: str, what: str, hint: str = "") -> None:
         """Note that the value of `key` can't be used."""
         place = f"{self.path}.{key}" if self.path and key else self.path or key
-        if len(place) > _LONGEST_PATH:
-            place = f"{place[: _LONGEST_PATH // 2]}...{place[-_LONGEST_PATH // 2 :]}"
-        self._problems.append(Problem(file=self.file, key=place, what=what, hint=hint))
+        self._problems.append(Problem(file=self.file, key=short_path(place), what=what, hint=hint))
 
     def finish(self) -> None:
         """Raise InputError with every problem noted so far, if there is one."""

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from kvplan.frozen import dataclass
 
+# Characters of a key path in an error.
+_LONGEST_PATH = 400
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -19,6 +22,12 @@ class Problem:
     def __str__(self) -> str:
         place = "".join(f"{part}: " for part in (self.file, self.key) if part)
         return f"{place}{self.what}{f' ({self.hint})' if self.hint else ''}"
+
+
+def short_path(path: str) -> str:
+    """A key path as an error quotes it; one that is too long is cut in the middle."""
+    half = _LONGEST_PATH // 2
+    return path if len(path) <= _LONGEST_PATH else f"{path[:half]}...{path[-half:]}"
 
 
 class KvplanError(Exception):

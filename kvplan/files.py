@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from kvplan.errors import InputError, Problem
+from kvplan.errors import InputError, Problem, short_path
 
 # A published config.json is some kilobytes, a few with per-tensor quantisation lists reach 3 MB. Python
 # needs up to 15 times a file's size to hold what it says.
@@ -136,7 +136,9 @@ def _from_json(text: str, shown: str, problems: list[Problem]) -> Any:
         raise _error(shown, "nests too deeply for a config") from error
     except ValueError as error:  # Python converts no more than 4,300 digits
         raise _error(shown, "holds a number that is too long") from error
-    problems += [Problem(file=shown, key=key, what="is there twice", hint="keep one") for key in twice]
+    problems += [
+        Problem(file=shown, key=short_path(key), what="is there twice", hint="keep one") for key in twice
+    ]
     return data
 
 

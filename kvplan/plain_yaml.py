@@ -25,7 +25,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from kvplan.errors import InputError, Problem
+from kvplan.errors import InputError, Problem, short_path
 
 # A model YAML nests four levels; the limit keeps hostile files away from Python's own recursion limit.
 MAX_DEPTH = 32
@@ -134,7 +134,7 @@ class _Reader:
         return float(text.lower().replace(".", "")) if _SPECIAL.fullmatch(text) else text
 
     def _note(self, path: str, what: str, hint: str = "") -> None:
-        self._problems.append(Problem(file=self._file, key=path, what=what, hint=hint))
+        self._problems.append(Problem(file=self._file, key=short_path(path), what=what, hint=hint))
 
     def _refuse(self, path: str, what: str, hint: str = "") -> NoReturn:
         self._note(path, what, hint)

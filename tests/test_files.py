@@ -70,6 +70,11 @@ REFUSED = {
         "FILE: is larger than 512 KiB, far more than any model YAML",
     ),
     "a key twice": ("a.json", '{"b": {"a": 1, "a": 2}}', "FILE: a: is there twice (keep one)"),
+    "a long key twice": (
+        "a.json",
+        f'{{"{"k" * 5000}": 1, "{"k" * 5000}": 2}}',
+        f"FILE: {'k' * 200}...{'k' * 200}: is there twice (keep one)",
+    ),
     "too large": (
         "a.yaml",
         b"#" * (MAX_CONFIG_BYTES + 1),
