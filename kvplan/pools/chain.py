@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from kvplan.pools import dsa, dsv4, mamba, mha, mla, swa
 from kvplan.pools.base import Link
 from kvplan.records import Verdict
@@ -10,6 +12,7 @@ from kvplan.sglang.model import EngineModel
 CHAIN: tuple[Link, ...] = (dsv4.LINK, dsa.LINK, mla.LINK, swa.LINK, mamba.LINK, mha.LINK)
 
 
+@lru_cache(maxsize=256)
 def choose(model: EngineModel) -> tuple[Link, tuple[Verdict, ...]]:
     """The link, and what each one up to it said."""
     verdicts = []
