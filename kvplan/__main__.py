@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 
@@ -14,6 +15,7 @@ _COLLECT_AFTER = 100_000
 def main() -> None:
     """Run the command line; exits."""
     gc.set_threshold(_COLLECT_AFTER)
+    atexit.register(gc.freeze)  # or the interpreter walks it all several times before it ends
     try:
         from kvplan.cli.app import app  # noqa: PLC0415 - so that Ctrl-C while it is imported is caught too
 
