@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from kvplan.errors import DoesNotFitError
+from kvplan.errors import DoesNotFitError, refused
 from kvplan.layers.latent import index_key_bytes
 from kvplan.pools.base import Sizes, too_little
 from kvplan.pools.dsv4_shapes import (
@@ -186,6 +186,10 @@ def from_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
 
 def _full_tokens(settings: Settings, stage: Stage, kv_bytes: int) -> int:
     cell = bytes_per_full_token(settings, stage)
+    if cell <= 0:  # the engine divides by it
+        raise refused(
+            "no layer of the model keeps anything of a full token", "another model or compress_ratios"
+        )
     left = max(kv_bytes - _fixed_bytes(settings, stage, kv_bytes), 0)
     full = floor_to_page(int(left / cell), settings.page)
     while full > 0 and full * cell + _padding_bytes(settings, stage, full) > left:

@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 from kvplan.export import to_yaml
+from kvplan.files import MAX_YAML_CHARACTERS
 from kvplan.readers.native import is_native
 from tests.fuzz import structure, text
 from tests.fuzz.deployments import DEPLOYMENTS
@@ -57,9 +58,10 @@ def _presented(verdict: Verdict, random: Random, folder: Path) -> list[str]:
     if verdict.plan is not None and random.random() < RENDERED:
         check_rendered(verdict.plan)
         checked.append("rendered")
-    if verdict.plan is not None and random.random() < EXPORTED:
+    written = to_yaml(verdict.plan.architecture) if verdict.plan and random.random() < EXPORTED else ""
+    if verdict.plan is not None and 0 < len(written) <= MAX_YAML_CHARACTERS:
         path = folder / "exported.yaml"
-        path.write_text(to_yaml(verdict.plan.architecture), encoding="utf-8")
+        path.write_text(written, encoding="utf-8")
         again = judge_file(path, verdict.plan.deployment)
         assert again.plan is not None, "the exported YAML gives no plan"
         assert again.plan.capacity == verdict.plan.capacity, "the exported YAML gives another capacity"

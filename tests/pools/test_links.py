@@ -23,6 +23,7 @@ from tests.models import (
     NEMOTRON_NANO,
     QWEN_35,
     V4_FLASH,
+    v4_layer,
 )
 
 CELLS: list[tuple[str, Architecture, dict[str, Any], float]] = [
@@ -128,3 +129,18 @@ def test_every_link_has_a_model_a_tp_edge_and_a_refusal(link: str) -> None:
 def test_a_width_that_does_not_divide_is_bad_input() -> None:
     with pytest.raises(InputError, match="neither 32 attention heads nor 4096 hidden dimensions divide by 3"):
         plan(LLAMA_8B, Deployment(tp=3))
+
+
+def test_a_model_that_pays_for_no_token_is_refused() -> None:
+    """V4.1 without layers that own entries: windows by the request cap, so the cell is 0."""
+    layers = tuple(v4_layer(2, source=False) for _ in range(4))
+    model = Architecture(
+        id="m",
+        architecture="DeepseekV41ForCausalLM",
+        model_type="deepseek_v41",
+        layers=layers,
+        context_length=1_048_576,
+        attention_heads=64,
+    )
+    with pytest.raises(RefusedError, match="no layer of the model keeps anything of a full token"):
+        plan(model, Deployment(available_bytes=60 << 30))
