@@ -90,7 +90,7 @@ def feed_forward(sizes: Sizes, layers: Sequence[Layer], hidden: int) -> FeedForw
         router=router * sparse,
         moe_layers=sparse,
         dense_layers=dense,
-        routed_experts=experts if sparse else None,
+        routed_experts=(experts or None) if sparse else None,
         experts_per_token=_per_token(sizes, experts) if sparse else None,
     )
 

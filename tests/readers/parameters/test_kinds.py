@@ -34,6 +34,21 @@ MOE = {
     "decoder_sparse_step": 2,
     "mlp_only_layers": [1],
 }
+# Nemotron-H: the pattern says which layers have experts.
+PATTERN = {
+    **DENSE,
+    "architectures": ["NemotronHForCausalLM"],
+    "model_type": "nemotron_h",
+    "hybrid_override_pattern": "ME*E",
+    "num_hidden_layers": 4,
+    "mamba_num_heads": 4,
+    "mamba_head_dim": 16,
+    "ssm_state_size": 8,
+    "n_groups": 1,
+    "conv_kernel": 4,
+    "moe_intermediate_size": 16,
+    "num_experts_per_tok": 2,
+}
 FP8 = {"quant_method": "fp8", "weight_block_size": [128, 128]}
 
 
@@ -96,6 +111,8 @@ def test_experts_stand_where_the_config_says() -> None:
         # LongCat: some of the experts that are picked do nothing
         ({**MOE, "num_experts_per_tok": 2, "zero_expert_num": 4}, 8, None),
         (MOE, 8, None),
+        ({**PATTERN, "n_routed_experts": 8}, 8, 2),
+        ({**PATTERN, "n_routed_experts": 0}, None, None),
         ({**DENSE, "num_experts_per_tok": 2}, None, None),
     ],
 )
