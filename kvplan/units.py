@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal, InvalidOperation
 
@@ -67,3 +68,14 @@ def format_bytes_decimal(count: int) -> str:
 def format_gib(count: int) -> str:
     """`64424509440` -> `60.00 GiB`."""
     return f"{count / GIB:.2f} GiB"
+
+
+def parse_number(text: str) -> float:
+    """A finite number. Raises ValueError for everything else."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is not a number")
+    return value

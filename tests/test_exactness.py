@@ -2,8 +2,8 @@
 
 `data/sized.jsonl`: figures computed by the own configurators of SGLang 0.5.23 and 0.5.12 (rows that
 name no `engine_version` are 0.5.23's), run on a CPU with a pretended GPU. A key that a row leaves out
-has the value in ABSENT. `data/refused.jsonl`: deployments at which those versions stop, with the part of
-the error that says why.
+has the value in reference.ABSENT. `data/refused.jsonl`: deployments at which those versions stop, with
+the part of the error that says why.
 """
 
 from __future__ import annotations
@@ -16,26 +16,9 @@ from typing import Any
 import pytest
 
 from kvplan import Architecture, Deployment, RefusedError, load, plan
+from tests.reference import assert_figures
 
 DATA = Path(__file__).parent / "data"
-ABSENT: dict[str, int | None] = {
-    "state_bytes_per_request": 0,
-    "max_mamba_cache_size": None,
-    "full_max_total_num_tokens": None,
-    "swa_max_total_num_tokens": None,
-    "c4_max_total_num_tokens": 0,
-    "c128_max_total_num_tokens": 0,
-    "c4_state_pool_size": 0,
-    "c128_state_pool_size": 0,
-}
-# Where the plan has what SGLang calls by the same name; everything else is part of the capacity.
-PARTS = {
-    "cell_size": "pool",
-    "state_bytes_per_request": "pool",
-    "kv_cache_dtype": "deployment",
-    "page_size": "deployment",
-    "mem_fraction_static": "deployment",
-}
 
 
 def rows(name: str) -> list[dict[str, Any]]:
@@ -57,14 +40,7 @@ def bundled(name: str) -> Architecture:
 
 @pytest.mark.parametrize("row", SIZED, ids=name_of)
 def test_every_figure_is_the_one_that_sglang_computed(row: dict[str, Any]) -> None:
-    made = plan(bundled(row["model"]), Deployment(**row["options"])).to_dict()
-    expected = ABSENT | row["expect"]
-    found = {key: made[PARTS.get(key, "capacity")][key] for key in expected}
-    # A cell of a double-precision formula is compared as one; whole numbers have to be equal.
-    assert found == {
-        key: pytest.approx(value, rel=1e-12) if isinstance(value, float) else value
-        for key, value in expected.items()
-    }
+    assert_figures(bundled(row["model"]), row["options"], row["expect"])
 
 
 @pytest.mark.parametrize("row", REFUSED, ids=name_of)

@@ -9,7 +9,7 @@ import typer
 from kvplan.cli.options import Given, deployment, takes_deployment
 from kvplan.cli.output import check_format
 from kvplan.cli.parameters import Changes, Debug, Format, Model, Output, Source
-from kvplan.cli.parsing import count, number, parse_size
+from kvplan.cli.parsing import count, parse_number, parse_size
 from kvplan.errors import InputError, Problem
 
 
@@ -54,7 +54,7 @@ def host(  # noqa: PLR0913 - a parameter for each option
     asked, chosen = deployment(options), check_format(output_format)
     problems: list[Problem] = []
     values = {
-        "ratio": _value("--hicache-ratio", number, hicache_ratio, problems),
+        "ratio": _value("--hicache-ratio", parse_number, hicache_ratio, problems),
         "size_gb": _value("--hicache-size", count, hicache_size, problems),
         "batch_pages": _value("--storage-batch-size", count, storage_batch_size, problems),
         "bandwidth": _value("--bandwidth", parse_size, bandwidth, problems),

@@ -15,7 +15,17 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from kvplan.cli.machine import on_gpus
-from kvplan.cli.parsing import chunk, count, gib, large_size, number, parse_size, parse_tokens, weights, word
+from kvplan.cli.parsing import (
+    chunk,
+    count,
+    gib,
+    large_size,
+    parse_number,
+    parse_size,
+    parse_tokens,
+    weights,
+    word,
+)
 from kvplan.deployment import Deployment
 from kvplan.errors import InputError, Problem, option_flag
 from kvplan.frozen import dataclass
@@ -43,7 +53,7 @@ def _tokens(text: str) -> OptionSpec:
 
 
 def _ratio(text: str, metavar: str = "RATIO") -> OptionSpec:
-    return OptionSpec(help=text, metavar=metavar, parse=number)
+    return OptionSpec(help=text, metavar=metavar, parse=parse_number)
 
 
 def _size(text: str) -> OptionSpec:

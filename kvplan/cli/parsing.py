@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 from kvplan.deployment import UNCHUNKED, WEIGHT_SOURCES
-from kvplan.units import GIB, MIB, parse_size, parse_tokens
+from kvplan.units import GIB, MIB, parse_number, parse_size, parse_tokens
 
-__all__ = ["chunk", "count", "gib", "large_size", "number", "parse_size", "parse_tokens", "weights", "word"]
+__all__ = [
+    "chunk",
+    "count",
+    "gib",
+    "large_size",
+    "parse_number",
+    "parse_size",
+    "parse_tokens",
+    "weights",
+    "word",
+]
 
 _COUNT = re.compile(r"[+-]?[0-9]+\Z")
 _LONGEST = 18  # digits; more is a slip of the keyboard, and Python refuses to print some of those
@@ -26,20 +35,9 @@ def count(text: str) -> int:
     return int(text)
 
 
-def number(text: str) -> float:
-    """A finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"{text!r} is not a number")
-    return value
-
-
 def gib(text: str) -> float:
     """A number of GiB as logs print it, or a size with its unit."""
-    return parse_size(text) / GIB if text.strip().lower().endswith("b") else number(text)
+    return parse_size(text) / GIB if text.strip().lower().endswith("b") else parse_number(text)
 
 
 def weights(text: str) -> int | str:

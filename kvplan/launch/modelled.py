@@ -6,12 +6,11 @@ server's arguments is named as its flag, so the same table reads `server_args=` 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 
 from kvplan.frozen import dataclass
-from kvplan.units import parse_tokens
+from kvplan.units import parse_number, parse_tokens
 
 MODEL_FLAG = "--model-path"
 REVISION_FLAG = "--revision"
@@ -44,16 +43,6 @@ def _count(text: str) -> int:
 def _tokens(text: str) -> int:
     """`128k` and `128Ki` as 0.5.23 takes them (utils/common.py, human_readable_int)."""
     return parse_tokens(text) if _SUFFIXED.match(text) else _count(text)
-
-
-def _ratio(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"{text!r} is not a number")
-    return value
 
 
 def _word(text: str) -> str:
@@ -95,10 +84,10 @@ MODELLED: dict[str, Modelled] = {
     ),
     "--context-length": Modelled(field="context_length", read=_tokens),
     "--max-total-tokens": Modelled(field="max_total_tokens", read=_tokens),
-    "--mem-fraction-static": Modelled(field="mem_fraction_static", read=_ratio),
+    "--mem-fraction-static": Modelled(field="mem_fraction_static", read=parse_number),
     # Both versions hold 0.8 where nothing is given; the ratio of a model class replaces it there.
-    "--swa-full-tokens-ratio": Modelled(field="swa_full_tokens_ratio", read=_ratio, unset=(0.8,)),
-    "--mamba-full-memory-ratio": Modelled(field="mamba_full_memory_ratio", read=_ratio),
+    "--swa-full-tokens-ratio": Modelled(field="swa_full_tokens_ratio", read=parse_number, unset=(0.8,)),
+    "--mamba-full-memory-ratio": Modelled(field="mamba_full_memory_ratio", read=parse_number),
     **_words("kv_cache_dtype", "attention_backend", "mamba_ssm_dtype", "speculative_algorithm"),
     **_switches(
         "enable_dp_attention",
