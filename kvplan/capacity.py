@@ -11,7 +11,7 @@ from kvplan.frozen import dataclass
 from kvplan.pools import states
 from kvplan.pools.base import Link, Price, Sizes
 from kvplan.pools.concurrency import context_at_concurrency, requests_at_context
-from kvplan.pools.dsv4_slots import c128_state_slots
+from kvplan.pools.dsv4_shapes import c128_state_slots
 from kvplan.records import Capacity, Request
 from kvplan.sglang.model import Stage
 from kvplan.sglang.settings import Settings
@@ -113,7 +113,7 @@ def capacity(settings: Settings, sized: Sized, stages: list[Stage], request: Req
     """The figures of one rank, under the names that the engine logs them with."""
     sizes, pool, running = sized.sizes, sized.states, sized.running
     c128_state = sizes.c128_state
-    if settings.model.dsv4 and settings.rules.dsv4_fixed_states:
+    if settings.model.dsv4 and settings.rules.dsv4_states_per_request:
         c128_state = c128_state_slots(settings, stages[0], running)
     slots = None if pool is None else pool.slots
     held = sizes

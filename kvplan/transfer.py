@@ -178,7 +178,7 @@ def _ring(plan: Plan, pool: str, buffer: Buffer, each: int) -> Item:
     overlapping = pool.startswith("indexer") or buffer.shape[1] == _OVERLAPPING_VECTORS * max(widths)
     ratios = {layer.ratio for layer, _ in model.groups if isinstance(layer, CompressedAttention)}
     ratio = 4 if overlapping else 128 if 128 in ratios else 2
-    fixed = rules_for(plan.deployment.engine_version).dsv4_fixed_states and not overlapping
+    fixed = rules_for(plan.deployment.engine_version).dsv4_states_per_request and not overlapping
     # One page of C128 states is sent, whatever the length of their ring.
     ring = 128 if fixed and ratio == 128 else ring_slots(ratio, drafts)
     label = "C4 index states" if pool.startswith("indexer") else f"C{ratio} states"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kvplan.dtypes import element_bytes
 from kvplan.layers import LatentAttention
-from kvplan.layers.latent import INDEX_SCALE_BLOCK, INDEX_SCALE_BYTES
+from kvplan.layers.latent import INDEX_SCALE_BLOCK, INDEX_SCALE_BYTES, index_key_bytes
 from kvplan.pools.default import TokenLink
 from kvplan.pools.mla import latent_layer
 from kvplan.records import Term
@@ -33,13 +33,13 @@ def terms(settings: Settings, stage: Stage) -> tuple[Term, ...]:
     ]
     index_layers = indexed_layers(settings, stage, layers)
     scale = _hisparse_ratio(settings) * settings.deployment.dcp
-    index = latent.pooled_index_bytes * index_layers * scale
+    key = _charged_key_bytes(settings, latent)
+    index = key * index_layers * scale
     terms.append(
         Term(
             name="index keys",
             bytes_per_token=index,
-            formula=f"{latent.pooled_index_bytes} B x {index_layers} layers"
-            + (f" x {scale}" if scale > 1 else ""),
+            formula=f"{key} B x {index_layers} layers" + (f" x {scale}" if scale > 1 else ""),
         )
     )
     return (*terms, *_draft_terms(settings, latent, row * layers, layers, scale))
@@ -97,6 +97,13 @@ def _hisparse_ratio(settings: Settings) -> int:
     return settings.hisparse_ratio if settings.rules.hisparse_in_dsa_cell else 1
 
 
+def _charged_key_bytes(settings: Settings, latent: LatentAttention) -> int:
+    """Bytes per token of index keys as the cell counts them; early releases count every token's."""
+    if settings.rules.dsa_cell_pools_index:
+        return latent.pooled_index_bytes
+    return index_key_bytes(latent.index_head_dim)
+
+
 def indexed_layers(settings: Settings, stage: Stage, layers: int) -> int:
     """Layers with index keys of their own, as the version keeps them."""
     everywhere = _hisparse_ratio(settings) > 1 or not settings.rules.dsa_elides_shared_index
@@ -110,7 +117,7 @@ def _draft_terms(
         return ()
     drafts = settings.draft_layers
     kv = int(kv_bytes * drafts / layers) * settings.hisparse_ratio * settings.deployment.dcp
-    index = latent.pooled_index_bytes * drafts * scale
+    index = _charged_key_bytes(settings, latent) * drafts * scale
     return (
         Term(
             name="draft layers",

@@ -1,8 +1,8 @@
 """DSV4: DeepSeek-V4's window, compressed entries and block states, each in a pool of its own.
 
 `max_total_num_tokens` counts full tokens; every pool is a share of them or a fixed part per request.
-SGLang computes this in double precision; the operations here are the same in the same order. The two
-versions charge different things, see `dsv4_seven_terms` (0.5.12) and `dsv4_slots` (0.5.23).
+SGLang computes this in double precision; the operations here are the same in the same order. What is
+charged differs: see `dsv4_seven_terms` (to 0.5.20) and `dsv4_slots` (since 0.5.21).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kvplan.sglang.settings import Settings
 
 
 class Dsv4Link:
-    """DSV4PoolConfigurator of either version."""
+    """DSV4PoolConfigurator of every version."""
 
     name = "DSV4"
 
@@ -26,21 +26,21 @@ class Dsv4Link:
 
     def price(self, settings: Settings, stage: Stage) -> Price:
         """What one full token costs, the cell in the engine's own order of additions."""
-        if settings.rules.dsv4_fixed_states:
+        if settings.rules.dsv4_padded_pages:
             cell = dsv4_slots.bytes_per_full_token(settings, stage)
             return Price(cell=cell, terms=dsv4_slots.terms(settings, stage))
-        cell = dsv4_seven_terms.bytes_per_full_token(settings)
+        cell = dsv4_seven_terms.bytes_per_full_token(settings, stage)
         return Price(cell=cell, terms=dsv4_seven_terms.terms(settings, stage))
 
     def from_bytes(self, settings: Settings, stage: Stage, price: Price, kv_bytes: int) -> Sizes:
         """Full tokens from bytes, and the pools that follow from them."""
-        if settings.rules.dsv4_fixed_states:
+        if settings.rules.dsv4_padded_pages:
             return dsv4_slots.from_bytes(settings, stage, kv_bytes)
-        return dsv4_seven_terms.from_bytes(settings, kv_bytes)
+        return dsv4_seven_terms.from_bytes(settings, stage, kv_bytes)
 
     def from_tokens(self, settings: Settings, stage: Stage, price: Price, tokens: int) -> Sizes:
         """The pools that follow from a number of full tokens."""
-        if settings.rules.dsv4_fixed_states:
+        if settings.rules.dsv4_padded_pages:
             return dsv4_slots.from_tokens(settings, stage, tokens)
         return dsv4_seven_terms.from_tokens(settings, tokens)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kvplan.layers import CompressedAttention
+from kvplan.sglang.model import Stage
 from kvplan.sglang.settings import Settings
 from kvplan.units import ceil_div
 
@@ -15,6 +16,7 @@ V41_FP4_ROW_BYTES, V41_FP4_ALIGN_BYTES = 256 + 32, 256
 C4_VECTORS = 4
 C128_VECTORS = 2
 STATE_BYTES = 4
+_RATIO_ORDER = (4, 128, 1, 2)
 
 
 def any_layer(settings: Settings) -> CompressedAttention:
@@ -30,12 +32,41 @@ def index_head_dim(settings: Settings) -> int:
     return max(dims)
 
 
+def owner_counts(stage: Stage) -> dict[int, int]:
+    """Layers of the stage that own compressed storage, by ratio, in the engine's order."""
+    counts: dict[int, int] = {}
+    for layer, count in stage.compressed:
+        if layer.keeps_compressed:
+            counts[layer.ratio] = counts.get(layer.ratio, 0) + count
+    return {ratio: counts[ratio] for ratio in _RATIO_ORDER if ratio in counts}
+
+
 def ring_slots(ratio: int, draft_tokens: int) -> int:
     """State slots per ring (deepseek_v4_memory_pool.py, get_compress_state_ring_size)."""
     if ratio == 2:
         return 1 << (draft_tokens + 1).bit_length() if draft_tokens else 2
     plain, speculative = (8, 16) if ratio == 4 else (128, 256)
     return speculative if draft_tokens else plain
+
+
+def state_rows(settings: Settings, ratio: int, slots: int) -> int:
+    """Rows of a state buffer with a ring for each of `slots` requests."""
+    ring = ring_slots(ratio, settings.draft_tokens)
+    return ceil_div(slots * ring + ring + 1, ratio) * ratio
+
+
+def c128_state_slots(settings: Settings, stage: Stage, running_requests: int) -> int:
+    """C128 state slots once the running requests are known (finalize_with_max_running_requests)."""
+    ring = ring_slots(128, settings.draft_tokens) if 128 in owner_counts(stage) else 0
+    return (running_requests + 1) * ring
+
+
+def requests_from_tokens(settings: Settings, tokens: int) -> int:
+    """Requests that fixed states are charged for: those asked for, else an estimate from the tokens."""
+    asked = settings.requests_per_rank
+    if asked is not None:
+        return asked
+    return min(max(min(int(tokens / settings.context * 512), 4096), 2048), tokens // 2)
 
 
 def padded_page_bytes(row_bytes: int, rows: int, align_bytes: int = PAGE_ALIGN_BYTES) -> int:

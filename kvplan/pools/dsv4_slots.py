@@ -1,4 +1,4 @@
-"""DSV4 in 0.5.23: sliding slots carry the C4 states, C128 and ratio-2 states are fixed per request.
+"""DSV4 since 0.5.21: sliding slots carry the C4 states, C128 and ratio-2 states are fixed per request.
 
 Source: model_executor/pool_configurator.py of 0.5.23, DSV4PoolConfigurator, with the V4 row layout
 (SGLANG_DSV4_KV_LAYOUT=v4, the default) and paged pools.
@@ -17,8 +17,11 @@ from kvplan.pools.dsv4_shapes import (
     STATE_BYTES,
     any_layer,
     index_head_dim,
+    owner_counts,
     page_bytes,
+    requests_from_tokens,
     ring_slots,
+    state_rows,
 )
 from kvplan.pools.swa import fewest_full_tokens, refuse_small_window, request_cap
 from kvplan.records import Term
@@ -32,16 +35,6 @@ PREFIX_TAILS_PER_REQUEST = 4
 # dsv41_index_page_size).
 INDEX_PAGE = 64
 INDEX_PAGE_SM100 = 128
-_RATIO_ORDER = (4, 128, 1, 2)
-
-
-def owner_counts(stage: Stage) -> dict[int, int]:
-    """Layers of the stage that own compressed storage, by ratio, in the engine's order."""
-    counts: dict[int, int] = {}
-    for layer, count in stage.compressed:
-        if layer.keeps_compressed:
-            counts[layer.ratio] = counts.get(layer.ratio, 0) + count
-    return {ratio: counts[ratio] for ratio in _RATIO_ORDER if ratio in counts}
 
 
 def row_bytes(settings: Settings, ratio: int = 0) -> float:
@@ -66,7 +59,9 @@ def window_slot_bytes(settings: Settings, stage: Stage) -> float:
 
 def _compressed(settings: Settings, ratio: int) -> float:
     if ratio in (1, 2):
-        return (row_bytes(settings, ratio) + index_fp4_bytes(settings)) / ratio
+        padded = settings.rules.dsv4_pads_low_ratios
+        row = row_bytes(settings, ratio) if padded else any_layer(settings).entry_bytes
+        return (row + index_fp4_bytes(settings)) / ratio
     if ratio == 4:
         shrunk = 1 / (4 * settings.hisparse_ratio)
         return shrunk * row_bytes(settings, 4) + 1 / 4 * index_key_bytes(index_head_dim(settings))
@@ -123,12 +118,6 @@ def terms(settings: Settings, stage: Stage) -> tuple[Term, ...]:
     return tuple(rows)
 
 
-def state_rows(settings: Settings, ratio: int, slots: int) -> int:
-    """Rows of a state buffer with a ring for each of `slots` requests."""
-    ring = ring_slots(ratio, settings.draft_tokens)
-    return ceil_div(slots * ring + ring + 1, ratio) * ratio
-
-
 def _fixed_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> float:
     """C128 and ratio-2 states per request slot, and the capped sliding pool."""
     owners = owner_counts(stage)
@@ -146,17 +135,13 @@ def _fixed_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> float:
 
 def request_slots(settings: Settings, stage: Stage, kv_bytes: int) -> int:
     """Requests that states are charged for, the padding row included."""
-    requests = settings.requests_per_rank
-    if requests is None:
-        tokens = int(kv_bytes / bytes_per_full_token(settings, stage))
-        requests = min(max(min(int(tokens / settings.context * 512), 4096), 2048), tokens // 2)
-    return requests + 1
+    return requests_from_tokens(settings, int(kv_bytes / bytes_per_full_token(settings, stage))) + 1
 
 
 def _padding_bytes(settings: Settings, stage: Stage, full: int) -> float:
     """Reserved pages of ratio-1/2 pools beyond the bytes per token."""
     padding: float = 0
-    for ratio in (1, 2):
+    for ratio in (1, 2) if settings.rules.dsv4_pads_low_ratios else ():
         layers = owner_counts(stage).get(ratio, 0)
         if layers:
             main, index = layer_padding(settings, full, ratio)
@@ -237,9 +222,3 @@ def from_tokens(settings: Settings, stage: Stage, tokens: int) -> Sizes:
         c128=full // 128,
         c4_state=swa // settings.page * ring,
     )
-
-
-def c128_state_slots(settings: Settings, stage: Stage, running_requests: int) -> int:
-    """C128 state slots once the running requests are known (finalize_with_max_running_requests)."""
-    ring = ring_slots(128, settings.draft_tokens) if 128 in owner_counts(stage) else 0
-    return (running_requests + 1) * ring

@@ -77,7 +77,7 @@ def index_state_buffers(settings: Settings, slots: int, layers: int) -> Buffers:
 
 def state_slots(settings: Settings, sizes: Sizes, running: int, ratio: int) -> int:
     """Slots of the rings of one ratio, before the ring and the row that pad them."""
-    if ratio != 4 and settings.rules.dsv4_fixed_states:
+    if ratio != 4 and settings.rules.dsv4_states_per_request:
         return (running + 1) * ring_slots(ratio, settings.draft_tokens)
     return {4: sizes.c4_state, 128: sizes.c128_state}.get(ratio, 0)
 
@@ -91,6 +91,6 @@ def _pages(settings: Settings, slots: int, page: int) -> int:
 
     Source: _num_dsv4_physical_kv_pages; DeepSeekV4SingleKVPool._create_buffers (0.5.12).
     """
-    if settings.rules.dsv4_fixed_states:
+    if settings.rules.dsv4_padded_pages:
         return ceil_div(slots + settings.page, page)
     return (slots + page + 1) // page

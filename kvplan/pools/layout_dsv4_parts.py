@@ -1,6 +1,6 @@
 """DeepSeek-V4's pools: what the sizing charges for each, beside the buffers that are allocated.
 
-The charges are the terms of `dsv4_seven_terms` (0.5.12) and `dsv4_slots` (0.5.23), so in double
+The charges are the terms of `dsv4_seven_terms` (to 0.5.20) and `dsv4_slots` (later), so in double
 precision and rounded to bytes here; together they are what the sizing takes off the budget.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kvplan.layers.latent import index_key_bytes
+from kvplan.pools import dsv4_seven_terms
 from kvplan.pools import layout_dsv4 as layout
 from kvplan.pools.base import Sizes
 from kvplan.pools.dsv4_shapes import (
@@ -17,16 +18,16 @@ from kvplan.pools.dsv4_shapes import (
     STATE_BYTES,
     any_layer,
     index_head_dim,
+    owner_counts,
     ring_slots,
+    state_rows,
 )
 from kvplan.pools.dsv4_slots import (
     index_fp4_bytes,
     inflation,
     layer_padding,
-    owner_counts,
     request_slots,
     row_bytes,
-    state_rows,
     window_cap,
 )
 from kvplan.pools.parts import Part, part
@@ -43,7 +44,7 @@ def dsv4_parts(
     settings: Settings, stage: Stage, terms: tuple[Term, ...], sizes: Sizes, running: int, kv_bytes: int
 ) -> list[Part]:
     """Window, compressed rows, index keys and states, and the window of a draft."""
-    if settings.rules.dsv4_fixed_states:
+    if settings.rules.dsv4_padded_pages:
         charges = dict(_slot_charges(settings, stage, sizes))
         charges[DRAFT] = sum(charges.values()) * (inflation(settings, stage) - 1)
         for name, fixed in _fixed_charges(settings, stage, sizes, kv_bytes):
@@ -51,6 +52,7 @@ def dsv4_parts(
     else:
         full = sizes.full or 0
         charges = {_TERM_POOLS.get(term.name, term.name): term.bytes_per_token * full for term in terms}
+        charges.setdefault("C128 states", dsv4_seven_terms.fixed_bytes(settings, stage, kv_bytes))
     return [
         part(
             name,
@@ -126,7 +128,7 @@ def _fixed_charges(
 
 def _row(settings: Settings, ratio: int) -> float:
     """0.5.12 charges bare rows, 0.5.23 their share of the page padding too."""
-    return row_bytes(settings, ratio) if settings.rules.dsv4_fixed_states else any_layer(settings).entry_bytes
+    return row_bytes(settings, ratio) if settings.rules.dsv4_padded_pages else any_layer(settings).entry_bytes
 
 
 def _index_bytes(settings: Settings, ratio: int) -> int:

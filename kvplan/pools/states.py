@@ -52,9 +52,9 @@ def reserve(settings: Settings, whole: Stage, shares: list[int], rest_gib: float
         slot = int(slot * (max(shares) / max(sum(shares), 1)))
     if slot == 0:  # a short convolution over one token
         raise refused("a slot of recurrent state takes 0 bytes, by which the memory is divided")
-    if settings.rules.charges_state_padding_slot:
-        return _with_padding(settings, slot, rest_gib)
-    return _without_padding(settings, slot, rest_gib)
+    if settings.rules.draft_states_first:
+        return _drafts_first(settings, slot, rest_gib)
+    return _solved_together(settings, slot, rest_gib, padding=int(settings.rules.charges_state_padding_slot))
 
 
 def budget_for(settings: Settings, whole: Stage, shares: list[int], rest_gib: float, kv_bytes: int) -> int:
@@ -72,8 +72,8 @@ def budget_for(settings: Settings, whole: Stage, shares: list[int], rest_gib: fl
     return high
 
 
-def _with_padding(settings: Settings, slot: int, rest: float) -> StatePool:
-    """0.5.23: the pool's padding slot is charged, and draft states are solved for together with K."""
+def _solved_together(settings: Settings, slot: int, rest: float, padding: int) -> StatePool:
+    """Since 0.5.13: draft states are solved for together with K. `padding`: 1 where that slot is charged."""
     deployment, drafts = settings.deployment, settings.draft_tokens
     reserved = 0
     if deployment.max_mamba_cache_size is not None:
@@ -82,32 +82,32 @@ def _with_padding(settings: Settings, slot: int, rest: float) -> StatePool:
     elif not settings.states.radix_cache and settings.requests is not None:
         slots = running = settings.requests_per_rank or 1
     else:
-        slots = _slots_by_ratio(settings, slot, rest)
+        slots = _slots_by_ratio(settings, slot, rest, padding)
         running = slots // settings.states.slots_per_request
-    _refuse_no_slot(settings, slots, slot, rest, padding=1)
+    _refuse_no_slot(settings, slots, slot, rest, padding)
     if drafts:
         running = min(settings.requests_per_rank or 1, running)
-        reserved = slot * (running + 1) * drafts
+        reserved = slot * (running + padding) * drafts
         rest = rest - (reserved / GIB)
     return StatePool(
         slots=slots,
-        charged_slots=slots + 1,
+        charged_slots=slots + padding,
         slot_bytes=slot,
         draft_bytes=reserved,
-        rest_gib=rest - (slots + 1) * slot / GIB,
+        rest_gib=rest - (slots + padding) * slot / GIB,
     )
 
 
-def _slots_by_ratio(settings: Settings, slot: int, rest: float) -> int:
+def _slots_by_ratio(settings: Settings, slot: int, rest: float, padding: int) -> int:
     ratio, drafts = settings.state_ratio, settings.draft_tokens
     budget = rest * ratio / (1 + ratio) * GIB
     if drafts:
         per_slot = slot * (1 + drafts / settings.states.slots_per_request)
-        return int((budget - slot * (1 + drafts)) // per_slot)
-    return int((budget - slot) // slot)
+        return int((budget - slot * (1 + drafts) * padding) // per_slot)
+    return int((budget - slot * padding) // slot)
 
 
-def _without_padding(settings: Settings, slot: int, rest: float) -> StatePool:
+def _drafts_first(settings: Settings, slot: int, rest: float) -> StatePool:
     """0.5.12: draft states first, then slots; the padding slot is not charged."""
     deployment, drafts = settings.deployment, settings.draft_tokens
     reserved = 0

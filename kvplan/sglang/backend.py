@@ -14,7 +14,6 @@ from kvplan.sglang.backend_defaults import (
     PAGED_STATE_HYBRIDS,
     STATES_DECIDE,
 )
-from kvplan.sglang.families import RADIX_STATE_0_5_12
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.qwen3_vl import DECODE_BACKEND, large_hopper_qwen3_vl
 from kvplan.sglang.rule_set import Rules
@@ -70,7 +69,7 @@ def _nvfp4_prefill(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: 
 def _preferred(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules) -> str | None:
     """The model class's own preference on this GPU."""
     preferred = rules.backends.get(model.name)
-    if rules.extra_buffer_strategy and model.name in NEMOTRON_H:
+    if rules.nemotron_by_drafts and model.name in NEMOTRON_H:
         return _nemotron(deployment, gpu)
     if rules.extra_buffer_strategy and model.name in EXAONE_WINDOWS and "sliding" in model.architecture.kinds:
         preferred = FA3_SINCE_AMPERE
@@ -81,8 +80,19 @@ def _preferred(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rule
     if gpu.is_hopper:
         return preferred.hopper
     if gpu.is_sm100:
-        return preferred.sm100
+        return "triton" if _fp4_experts_on_triton(model, rules) else preferred.sm100
     return (preferred.sm120 if gpu.is_blackwell else None) or preferred.other
+
+
+def _fp4_experts_on_triton(model: EngineModel, rules: Rules) -> bool:
+    quantization, parameters = model.architecture.quantization, model.architecture.parameters
+    return (
+        model.name in rules.triton_for_fp4_experts
+        and quantization is not None
+        and "FP4" in (quantization.weights_algo or "")
+        and parameters is not None
+        and parameters.experts is not None
+    )
 
 
 def _nemotron(deployment: Deployment, gpu: Gpu) -> str | None:
@@ -152,10 +162,10 @@ def page_size(
         return DSV4_PAGE
     if _page_follows_state(model, deployment, gpu, rules):
         return KERNEL_PAGE if backend == "trtllm_mha" else 1
-    asked = DSA_PAGE * _index_pool(model) if model.dsa else deployment.page_size
+    asked = DSA_PAGE * _index_pool(model, rules) if model.dsa else deployment.page_size
     if asked is None and model.name in MINIMAX_M3:
         asked = _index_block(model, deployment, gpu, rules)
-    if model.name in RADIX_STATE_0_5_12 and not rules.extra_buffer_strategy and states.radix_cache:
+    if model.name in rules.states_at_single_tokens and states.radix_cache:
         asked = 1  # states are cached at single tokens (no_buffer)
     page = _backend_page(asked, model, deployment, backend, gpu, rules)
     return page or 1
@@ -168,7 +178,9 @@ def _index_block(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Ru
     return MINIMAX_M3_PAGE if named in kernels else None
 
 
-def _index_pool(model: EngineModel) -> int:
+def _index_pool(model: EngineModel, rules: Rules) -> int:
+    if not rules.dsa_cell_pools_index:
+        return 1
     # A page holds whole groups of pooled index keys (model_overrides/deepseek_v2.py).
     pools = [layer.index_kpool for layer, _ in model.groups if isinstance(layer, LatentAttention)]
     return max(pools, default=1)

@@ -55,13 +55,25 @@ BACKENDS_0_5_12 = {
     "NemotronHForCausalLM": _SM100_FLASHINFER,
 }
 
-_GEMMA4 = BackendDefault(hopper="triton", sm100="trtllm_mha", other="triton")
+_GEMMA4 = dict.fromkeys(
+    ("Gemma4ForCausalLM", "Gemma4ForConditionalGeneration", "Gemma4UnifiedForConditionalGeneration"),
+    BackendDefault(hopper="triton", sm100="trtllm_mha", other="triton"),
+)
+_STEP3 = dict.fromkeys(
+    ("Step3p5ForCausalLM", "Step3p7ForConditionalGeneration"),
+    BackendDefault(hopper="fa3", sm100="fa4", sm120="fa4"),
+)
+BACKENDS_0_5_13 = {
+    **BACKENDS_0_5_12,
+    **_GEMMA4,
+    **_STEP3,
+    "GraniteMoeHybridForCausalLM": _SM100_FLASHINFER,
+    "NemotronHPuzzleForCausalLM": _SM100_FLASHINFER,
+}
+
 BACKENDS_0_5_23 = {
     **_BOTH,
-    **dict.fromkeys(
-        ("Gemma4ForCausalLM", "Gemma4ForConditionalGeneration", "Gemma4UnifiedForConditionalGeneration"),
-        _GEMMA4,
-    ),
+    **_GEMMA4,
     **dict.fromkeys(
         ("Dots3NoteForCausalLM", "HYV4ForCausalLM", "LongcatFlashForCausalLM"), _SM100_TRTLLM_MLA
     ),

@@ -7,87 +7,23 @@ _handle_model_specific_adjustments (0.5.12).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from kvplan.config import near
 from kvplan.deployment import Deployment
 from kvplan.errors import bad_option, refused
 from kvplan.hardware import Gpu
-from kvplan.sglang.backend_defaults import EXAONE_WINDOWS, FLASHINFER_PREFILL
-from kvplan.sglang.families import EXTRA_BUFFER_0_5_23, RADIX_STATE_0_5_23
+from kvplan.sglang.backend_defaults import EXAONE_WINDOWS
+from kvplan.sglang.backend_names import CHUNK_KERNELS
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.rule_set import Rules
 from kvplan.sglang.state_cache import StateCache
 
-_COMMON = (
-    "triton",
-    "torch_native",
-    "flex_attention",
-    "dsv4",
-    "compressed",
-    "nsa",
-    "fa3",
-    "fa4",
-    "flashinfer",
-)
-_COMMON_MLA = ("flashmla", "trtllm_mla", "tokenspeed_mla", "trtllm_mha", "aiter", "wave")
-_OTHER_PLATFORMS = ("intel_amx", "ascend", "intel_xpu")
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "0.5.12": (*_COMMON, *_COMMON_MLA, *_OTHER_PLATFORMS, "cutlass_mla", "dual_chunk_flash_attn"),
-    "0.5.23": (
-        *(*_COMMON, *_COMMON_MLA, *_OTHER_PLATFORMS),
-        *("dsa", "qsa", "llada2_cfg_flashinfer", "cutedsl_mla", "hpc_ops"),
-        *("minicpm_flashattn", "minicpm_flashinfer"),
-    ),
-}
-# arg_groups/overrides.py, _mamba_radix_cache_resolution.
-NO_BUFFER_0_5_23 = RADIX_STATE_0_5_23 - EXTRA_BUFFER_0_5_23
 _CUTEDSL = ("cutedsl_mla", "tokenspeed_mla")
-_SINK_KERNELS = frozenset({"triton", "trtllm_mha", "fa3", "fa4"})
-_CHUNK_KERNELS = frozenset({"fa3", "triton", "trtllm_mha"})
-_GEMMA4_KERNELS = frozenset({"trtllm_mha", "triton", "fa4"})
-_LLAMA4 = ("Llama4ForConditionalGeneration", "Llama4ForCausalLM")
-_GEMMA4 = (
-    "Gemma4ForCausalLM",
-    "Gemma4ForConditionalGeneration",
-    "Gemma4UnifiedForConditionalGeneration",
-)
-# Classes that take these backends alone.
-ACCEPTED: Mapping[str, Mapping[str, frozenset[str]]] = {
-    "0.5.12": {
-        "GptOssForCausalLM": _SINK_KERNELS,
-        "Llama4ForConditionalGeneration": _CHUNK_KERNELS,
-        **dict.fromkeys(FLASHINFER_PREFILL, frozenset({"flashinfer"})),
-    },
-    "0.5.23": {
-        **dict.fromkeys(FLASHINFER_PREFILL, frozenset({"flashinfer"})),
-        "GptOssForCausalLM": _SINK_KERNELS,
-        "IQuestQ1ForCausalLM": frozenset({"fa3"}),
-        **dict.fromkeys(_LLAMA4, _CHUNK_KERNELS),
-        **dict.fromkeys(_GEMMA4, _GEMMA4_KERNELS),
-    },
-}
-_NO_ATTENTION_FIRST = ("triton", "its first layer may not be attention")
-_BAD_WINDOWS = ("flashinfer", "windows are badly served there")
-# Classes that take all but one.
-REJECTED: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "0.5.12": {
-        "NemotronHForCausalLM": _NO_ATTENTION_FIRST,
-        "Lfm2ForCausalLM": _NO_ATTENTION_FIRST,
-        "Olmo2ForCausalLM": _BAD_WINDOWS,
-    },
-    "0.5.23": {
-        "Lfm2ForCausalLM": _NO_ATTENTION_FIRST,
-        "Lfm2MoeForCausalLM": _NO_ATTENTION_FIRST,
-        "Olmo2ForCausalLM": _BAD_WINDOWS,
-    },
-}
 
 
 def check_backend(deployment: Deployment, rules: Rules) -> None:
     """InputError for a name that this version does not know."""
     name = deployment.attention_backend
-    choices = CHOICES[rules.version]
+    choices = sorted(rules.attention_backends)
     if name is not None and name not in choices:
         raise bad_option(
             "attention_backend",
@@ -110,24 +46,24 @@ def refuse_backend(
 
 def refuse_unnamed_backend(model: EngineModel, deployment: Deployment, rules: Rules) -> None:
     """Classes with windows that the engine starts with a named backend alone."""
-    windows = "sliding" in model.architecture.kinds
+    windows = "sliding" in model.architecture.kinds or rules.backend_named_without_windows
     if deployment.attention_backend is None and windows and model.name in rules.backend_must_be_named:
         raise refused(
             f"SGLang {rules.version} starts {model.name} with a named backend alone",
-            f"--attention-backend {' or '.join(sorted(_CHUNK_KERNELS))}",
+            f"--attention-backend {' or '.join(sorted(CHUNK_KERNELS))}",
         )
 
 
 def _refuse_for_class(model: EngineModel, backend: str, rules: Rules) -> None:
-    accepted = ACCEPTED[rules.version].get(model.name)
+    accepted = rules.accepted_backends.get(model.name)
     if model.name in EXAONE_WINDOWS and "sliding" in model.architecture.kinds:
-        accepted = _CHUNK_KERNELS
+        accepted = CHUNK_KERNELS
     if accepted is not None and backend not in accepted:
         raise refused(
             f"{model.name} does not run on the {backend} backend",
             f"--attention-backend {' or '.join(sorted(accepted))}",
         )
-    rejected, why = REJECTED[rules.version].get(model.name, ("", ""))
+    rejected, why = rules.rejected_backends.get(model.name, ("", ""))
     if backend == rejected:
         raise refused(
             f"{model.name} does not run on the {backend} backend: {why}", "another --attention-backend"
@@ -161,7 +97,8 @@ def _refuse_trtllm_mha(deployment: Deployment, prefill: str, gpu: Gpu, rules: Ru
 
 def refuse_paged_states(model: EngineModel, deployment: Deployment, states: StateCache, rules: Rules) -> None:
     """Classes whose radix cache keeps states at single tokens (no_buffer): no pages, no trtllm_mha."""
-    if not rules.extra_buffer_strategy or model.name not in NO_BUFFER_0_5_23 or not states.radix_cache:
+    no_buffer = model.name in rules.radix_states and model.name not in rules.extra_buffer
+    if not no_buffer or not states.radix_cache:
         return
     if deployment.page_size not in (None, 1):
         raise refused(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvplan.sglang.families import RADIX_STATE_0_5_12
 from kvplan.sglang.settings import Settings
 from kvplan.sglang.speculation import DRAFT_HEAD
 
@@ -17,7 +16,7 @@ def draft_remarks(settings: Settings) -> Iterator[str]:
             f"{algorithm} is planned without KV of the draft: the model ships no MTP layers that SGLang "
             "counts, and a draft model is not planned"
         )
-    listed = not settings.rules.extra_buffer_strategy and settings.model.name in RADIX_STATE_0_5_12
+    listed = settings.model.name in settings.rules.states_at_single_tokens
     if algorithm is not None and listed and settings.states.radix_cache:
         yield (
             f"SGLang {settings.rules.version} drafts for {settings.model.name} with --disable-radix-cache or "

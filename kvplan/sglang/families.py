@@ -5,59 +5,64 @@ from __future__ import annotations
 # configs/model_config.py, is_deepseek_v4.
 DSV4 = frozenset({"DeepseekV4ForCausalLM", "DeepseekV4ForCausalLMNextN", "DeepseekV4ForCausalLMDSpark"})
 
-# configs/model_config.py, is_deepseek_nsa (0.5.12) and is_deepseek_dsa (0.5.23); index_topk must be set.
-DSA_0_5_12 = frozenset(
-    """
-    DeepseekV32ForCausalLM DeepseekV3ForCausalLM DeepseekV3ForCausalLMNextN GlmMoeDsaForCausalLM
-    MistralLarge3ForCausalLM PixtralForConditionalGeneration
-    """.split()
-)
-DSA_0_5_23 = DSA_0_5_12 | frozenset(
-    """
-    Dots3NoteForCausalLM Dots3NoteForCausalLMNextN Glm5NextForConditionalGeneration
-    Glm5NextForConditionalGenerationNextN GlmMoeDsaForCausalLMNextN HYV4ForCausalLM HYV4ForCausalLMNextN
-    LongcatFlashForCausalLM LongcatFlashForCausalLMNextN
-    """.split()
-)
+# configs/model_config.py, is_deepseek_nsa (0.5.12) and is_deepseek_dsa (0.5.13); index_topk must be set.
+DSA = {
+    "0.5.12": """
+        DeepseekV32ForCausalLM DeepseekV3ForCausalLM DeepseekV3ForCausalLMNextN GlmMoeDsaForCausalLM
+        MistralLarge3ForCausalLM PixtralForConditionalGeneration
+    """,
+    "0.5.16": "GlmMoeDsaForCausalLMNextN LongcatFlashForCausalLM LongcatFlashForCausalLMNextN",
+    "0.5.19": "Dots3NoteForCausalLM Dots3NoteForCausalLMNextN",
+    "0.5.20": """
+        Glm5NextForConditionalGeneration Glm5NextForConditionalGenerationNextN HYV4ForCausalLM
+        HYV4ForCausalLMNextN
+    """,
+}
 
 # configs/model_config.py, _derive_model_shapes: MLA goes by name alone.
-MLA_0_5_12 = frozenset(
-    """
-    BailingMoeForCausalLMNextN BailingMoeV2_5ForCausalLM DeepseekV2ForCausalLM DeepseekV32ForCausalLM
-    DeepseekV3ForCausalLM DeepseekV3ForCausalLMNextN DeepseekVL2ForCausalLM DotsVLMForCausalLM
-    Eagle3DeepseekV2ForCausalLM Glm4MoeLiteForCausalLM GlmMoeDsaForCausalLM KimiK25ForConditionalGeneration
-    KimiLinearForCausalLM KimiVLForConditionalGeneration LongcatFlashForCausalLM
-    LongcatFlashForCausalLMNextN MiniCPM3ForCausalLM MistralLarge3ForCausalLM
-    MistralLarge3ForCausalLMEagle PixtralForConditionalGeneration SarvamMLAForCausalLM
-    """.split()
-)
-MLA_0_5_23 = MLA_0_5_12 | frozenset(
-    """
-    BailingMoeV3ForCausalLM BailingMoeV3VLForConditionalGeneration Dots3NoteForCausalLM
-    Dots3NoteForCausalLMNextN GigaChat35ForCausalLM GigaChat35ForCausalLMNextN Glm4MoeLiteForCausalLMNextN
-    Glm5NextForConditionalGeneration Glm5NextForConditionalGenerationNextN GlmMoeDsaForCausalLMNextN
-    HYV4ForCausalLM HYV4ForCausalLMNextN KimiK3ForConditionalGeneration KimiK3LinearForCausalLM
-    """.split()
-)
+MLA = {
+    "0.5.12": """
+        BailingMoeForCausalLMNextN BailingMoeV2_5ForCausalLM DeepseekV2ForCausalLM DeepseekV32ForCausalLM
+        DeepseekV3ForCausalLM DeepseekV3ForCausalLMNextN DeepseekVL2ForCausalLM DotsVLMForCausalLM
+        Eagle3DeepseekV2ForCausalLM Glm4MoeLiteForCausalLM GlmMoeDsaForCausalLM
+        KimiK25ForConditionalGeneration KimiLinearForCausalLM KimiVLForConditionalGeneration
+        LongcatFlashForCausalLM LongcatFlashForCausalLMNextN MiniCPM3ForCausalLM MistralLarge3ForCausalLM
+        MistralLarge3ForCausalLMEagle PixtralForConditionalGeneration SarvamMLAForCausalLM
+    """,
+    "0.5.13": "Glm4MoeLiteForCausalLMNextN",
+    "0.5.16": "GlmMoeDsaForCausalLMNextN",
+    "0.5.17": "KimiK3ForConditionalGeneration",
+    "0.5.19": """
+        BailingMoeV3ForCausalLM Dots3NoteForCausalLM Dots3NoteForCausalLMNextN KimiK3LinearForCausalLM
+    """,
+    "0.5.20": """
+        Glm5NextForConditionalGeneration Glm5NextForConditionalGenerationNextN HYV4ForCausalLM
+        HYV4ForCausalLMNextN
+    """,
+    "0.5.21": """
+        BailingMoeV3VLForConditionalGeneration GigaChat35ForCausalLM GigaChat35ForCausalLMNextN
+    """,
+}
 
 # configs/model_config.py, is_hybrid_swa_model.
-HYBRID_SWA_0_5_12 = DSV4 | frozenset(
-    """
-    Gemma4ForCausalLM Gemma4ForConditionalGeneration GptOssForCausalLM LagunaForCausalLM
-    Llama4ForConditionalGeneration MiMoV2FlashForCausalLM MiMoV2ForCausalLM MiMoV2MTP Step3p5ForCausalLM
-    Step3p5MTP
-    """.split()
-)
-HYBRID_SWA_0_5_23 = HYBRID_SWA_0_5_12 | frozenset(
-    """
-    BeamForCausalLM DiffusionGemmaForBlockDiffusion EmbeddingGemma2Model
-    Gemma4UnifiedForConditionalGeneration GraniteMoeSWAForCausalLM GraniteSWAForCausalLM
-    IQuestQ1ForCausalLM IQuestQ1MTP InklingForConditionalGeneration InklingForConditionalGenerationMTP
-    MellumForCausalLM MuseGlimmerForCausalLM MuseGlimmerForConditionalGeneration
-    MuseSparkForConditionalGeneration Spark2_5ForCausalLM Step3p7ForConditionalGeneration
-    UnlimitedOCRForCausalLM
-    """.split()
-)
+HYBRID_SWA = {
+    "0.5.12": """
+        DeepseekV4ForCausalLM DeepseekV4ForCausalLMNextN Gemma4ForCausalLM Gemma4ForConditionalGeneration
+        GptOssForCausalLM LagunaForCausalLM Llama4ForConditionalGeneration MiMoV2FlashForCausalLM
+        MiMoV2ForCausalLM MiMoV2MTP Step3p5ForCausalLM Step3p5MTP
+    """,
+    "0.5.13": "Gemma4UnifiedForConditionalGeneration Step3p7ForConditionalGeneration",
+    "0.5.15": "UnlimitedOCRForCausalLM",
+    "0.5.16": """
+        DeepseekV4ForCausalLMDSpark InklingForConditionalGeneration InklingForConditionalGenerationMTP
+        MellumForCausalLM
+    """,
+    "0.5.18": "MuseGlimmerForCausalLM MuseGlimmerForConditionalGeneration",
+    "0.5.19": "GraniteMoeSWAForCausalLM GraniteSWAForCausalLM Spark2_5ForCausalLM",
+    "0.5.21": "DiffusionGemmaForBlockDiffusion IQuestQ1ForCausalLM IQuestQ1MTP",
+    "0.5.22": "EmbeddingGemma2Model",
+    "0.5.23": "BeamForCausalLM MuseSparkForConditionalGeneration",
+}
 
 # Classes whose window the engine takes as exclusive, one less than the config says
 # (models/*.py, get_attention_sliding_window_size).

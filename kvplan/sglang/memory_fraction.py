@@ -13,6 +13,7 @@ from kvplan.architecture import Vision
 from kvplan.deployment import UNCHUNKED, Deployment
 from kvplan.frozen import dataclass
 from kvplan.hardware import Gpu
+from kvplan.sglang.backend_defaults import NEMOTRON_H
 from kvplan.sglang.families import KDA_BY_CONFIG
 from kvplan.sglang.memory_tiers import MemoryTier
 from kvplan.sglang.model import EngineModel
@@ -78,9 +79,11 @@ def _default_fraction(
         reserved += rules.draft_headroom_mib
     fraction = round((gpu.memory_mib - reserved) / gpu.memory_mib, 3)
     vision = model.architecture.vision
-    if model.multimodal and vision is not None:
-        return fraction * _VISION_FACTOR * _vision_adjustment(vision)
-    return fraction
+    if not model.multimodal or vision is None:
+        return fraction
+    if model.name in rules.vision_unread:
+        vision = Vision(layers=None, hidden_size=None)
+    return fraction * _VISION_FACTOR * _vision_adjustment(vision)
 
 
 def _graph_batch(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules, tier: MemoryTier) -> int:
@@ -126,13 +129,20 @@ def _graph_reserve(model: EngineModel, deployment: Deployment, rules: Rules, bat
 
 def _captures_prefill(model: EngineModel, deployment: Deployment, rules: Rules) -> bool:
     """Source: cuda_graph_hook.disable_breakable_cudagraph_if_incompatible; _handle_piecewise_cuda_graph."""
-    if deployment.pp > 1 or model.name in rules.no_prefill_graph:
+    if model.name in rules.no_prefill_graph:
         return False
-    if not rules.prefill_graph_with_attention_dp:
-        return not model.multimodal and not deployment.enable_dp_attention
-    if model.name in KDA_BY_CONFIG or model.dsv4 or deployment.dcp > 1:
-        return False
-    return not model.multimodal or model.name in rules.multimodal_prefill_graph
+    reasons = {
+        "pp": deployment.pp > 1,
+        "dcp": deployment.dcp > 1,
+        "attention dp": deployment.enable_dp_attention,
+        "multimodal": model.multimodal and model.name not in rules.multimodal_prefill_graph,
+        "mla": model.mla,
+        "mla without index": model.mla and not model.dsa,
+        "dsv4": model.dsv4,
+        "kda": model.name in KDA_BY_CONFIG,
+        "nemotron": model.name in NEMOTRON_H,
+    }
+    return not any(reasons[name] for name in rules.no_prefill_graph_with)
 
 
 def _most_graph_tokens(model: EngineModel, deployment: Deployment, chunk: int, rules: Rules) -> int:

@@ -25,6 +25,7 @@ class Rules:
     multimodal: frozenset[str]
     multimodal_prefill_graph: frozenset[str]
     no_prefill_graph: frozenset[str]
+    vision_unread: frozenset[str]
     drops_quant_config: frozenset[str]
     sized_for_all_stages: frozenset[str]
     kv_algo_methods: frozenset[str]
@@ -32,21 +33,30 @@ class Rules:
     fp4_mla_backends: tuple[str, ...]
     tiers: tuple[MemoryTier, ...]
     draft_headroom_mib: int
-    mla_prefill_graph_tokens: int
     running_requests_lower_graph_batch: bool
-    prefill_graph_with_attention_dp: bool
+    no_prefill_graph_with: frozenset[str]
     dsa_cell_follows_row: bool
     dsa_elides_shared_index: bool
+    dsa_cell_pools_index: bool
     charges_state_padding_slot: bool
+    draft_states_first: bool
     overlaps_draft_windows: bool
     plain_fp4_beside_states: bool
     draft_reserve_in_request_table: bool
     state_follows_pipeline_stage: bool
     draft_in_cell: bool
     extra_buffer_strategy: bool
+    nemotron_by_drafts: bool
+    extra_buffer: frozenset[str]
+    radix_states: frozenset[str]
+    states_at_single_tokens: frozenset[str]
+    no_radix: frozenset[str]
     request_cap_for_swa: bool
     checks_swa_floor: bool
-    dsv4_fixed_states: bool
+    dsv4_stage_layers: bool
+    dsv4_states_per_request: bool
+    dsv4_padded_pages: bool
+    dsv4_pads_low_ratios: bool
     requested_below_estimate: bool
     fa4_for_asymmetric: bool
     profile_rounds_to_float32: bool
@@ -57,6 +67,7 @@ class Rules:
     fa4_sets_page: bool
     hisparse_for_index_blocks: bool
     backend_must_be_named: frozenset[str]
+    backend_named_without_windows: bool
     qwen3_vl_on_hopper: bool
     one_head_dim: frozenset[str]
     sized_after_capture: frozenset[str]
@@ -79,4 +90,9 @@ class Rules:
     unloadable: tuple[str, ...]
     modelopt_needs_sm: Mapping[str, int]
     backends: Mapping[str, BackendDefault]
+    triton_for_fp4_experts: frozenset[str]
+    attention_backends: frozenset[str]
+    accepted_backends: Mapping[str, frozenset[str]]
+    rejected_backends: Mapping[str, tuple[str, str]]
+    paged_tree_backends: tuple[str, ...]
     alias: Mapping[str, str] = field(default_factory=dict)

@@ -5,11 +5,15 @@ Paths in comments are under sglang/srt/ of that version.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from kvplan.dtypes import KvFormat
 from kvplan.errors import bad_option
-from kvplan.sglang import families, model_classes, registry
-from kvplan.sglang.backend_defaults import BACKENDS_0_5_12, BACKENDS_0_5_23
+from kvplan.sglang import backend_names, families, model_classes, registry
+from kvplan.sglang.backend_defaults import BACKENDS_0_5_12, BACKENDS_0_5_13, BACKENDS_0_5_23
 from kvplan.sglang.memory_tiers import memory_tiers
+from kvplan.sglang.releases import names
 from kvplan.sglang.rule_set import Rules
 
 BF16 = KvFormat(dtype="bfloat16")
@@ -26,39 +30,63 @@ _INTERNVL_TEXT = "llm_config.architectures: "
 _COMMON_FORMATS = {"bf16": BF16, "bfloat16": BF16, "fp8_e4m3": FP8_E4M3, "fp8_e5m2": FP8_E5M2}
 
 
+def _lists(release: str) -> dict[str, Any]:
+    """The lists of model classes that grow from release to release."""
+    return {
+        "registry": names(registry.CLASSES, release),
+        "hybrid_swa": names(families.HYBRID_SWA, release),
+        "mla": names(families.MLA, release),
+        "dsa": names(families.DSA, release),
+        "attention_backends": names(backend_names.ATTENTION_BACKENDS, release),
+        "drops_quant_config": names(model_classes.DROPS_QUANT_CONFIG, release),
+        "sized_for_all_stages": names(model_classes.SIZED_FOR_ALL_STAGES, release)
+        - names(model_classes.KEEPS_A_RANGE, release),
+        "multimodal": names(model_classes.MULTIMODAL, release),
+        "multimodal_prefill_graph": names(model_classes.MULTIMODAL_PREFILL_GRAPH, release),
+    }
+
+
+def _next(before: Rules, release: str, **changes: Any) -> Rules:
+    """The rules of a release: those of an earlier one, and what changed since."""
+    return replace(before, version=release, **{**_lists(release), **changes})
+
+
 V0_5_12 = Rules(
     version="0.5.12",
-    registry=registry.REGISTRY_0_5_12,
+    **_lists("0.5.12"),
     formats={**_COMMON_FORMATS, "fp4_e2m1": FP4_BLOCK_16},
     fp4_flags=frozenset({"fp4_e2m1"}),
-    hybrid_swa=families.HYBRID_SWA_0_5_12,
-    mla=families.MLA_0_5_12,
-    dsa=families.DSA_0_5_12,
-    multimodal=model_classes.MULTIMODAL_0_5_12,
-    multimodal_prefill_graph=frozenset(),
     no_prefill_graph=families.NO_PREFILL_GRAPH_0_5_12,
-    drops_quant_config=frozenset(),
-    sized_for_all_stages=frozenset(),
+    vision_unread=frozenset(),
     kv_algo_methods=frozenset({"modelopt"}),
     trtllm_mha_pages=frozenset({16, 32, 64}),
     fp4_mla_backends=("cutlass_mla", "flashinfer", "trtllm_mla", "flashmla"),
     tiers=memory_tiers((2048, 24, 80)),
     draft_headroom_mib=4 * 1024,
-    mla_prefill_graph_tokens=2048,
     running_requests_lower_graph_batch=False,
-    prefill_graph_with_attention_dp=False,
+    no_prefill_graph_with=frozenset({"pp", "attention dp", "multimodal"}),
     dsa_cell_follows_row=False,
     dsa_elides_shared_index=False,
+    dsa_cell_pools_index=False,
     charges_state_padding_slot=False,
+    draft_states_first=True,
     overlaps_draft_windows=False,
     plain_fp4_beside_states=True,
     draft_reserve_in_request_table=False,
     state_follows_pipeline_stage=False,
     draft_in_cell=False,
     extra_buffer_strategy=False,
+    nemotron_by_drafts=False,
+    extra_buffer=frozenset(),
+    radix_states=frozenset(),
+    states_at_single_tokens=families.RADIX_STATE_0_5_12,
+    no_radix=families.NO_RADIX_0_5_12,
     request_cap_for_swa=False,
     checks_swa_floor=False,
-    dsv4_fixed_states=False,
+    dsv4_stage_layers=False,
+    dsv4_states_per_request=False,
+    dsv4_padded_pages=False,
+    dsv4_pads_low_ratios=False,
     requested_below_estimate=True,
     fa4_for_asymmetric=False,
     profile_rounds_to_float32=False,
@@ -71,6 +99,7 @@ V0_5_12 = Rules(
     hisparse_for_index_blocks=False,
     # server_args.py checks the backend before it has a default.
     backend_must_be_named=frozenset({"Exaone4ForCausalLM", "ExaoneMoEForCausalLM"}),
+    backend_named_without_windows=False,
     qwen3_vl_on_hopper=False,
     one_head_dim=frozenset({"Gemma4ForCausalLM"}),
     sized_after_capture=frozenset(),
@@ -106,6 +135,10 @@ V0_5_12 = Rules(
     # layers/quantization/modelopt_quant.py, get_min_capability.
     modelopt_needs_sm={"FP4": 100, "FP8": 89},
     backends=BACKENDS_0_5_12,
+    triton_for_fp4_experts=frozenset(),
+    accepted_backends=backend_names.ACCEPTED_0_5_12,
+    rejected_backends=backend_names.REJECTED_0_5_12,
+    paged_tree_backends=("flashinfer", "fa3"),
     alias={
         "Olmo3ForCausalLM": "Olmo2ForCausalLM",
         **families.DEEPSEEK_VL,
@@ -113,27 +146,67 @@ V0_5_12 = Rules(
     },
 )
 
-V0_5_23 = Rules(
-    version="0.5.23",
-    registry=registry.REGISTRY_0_5_23,
+V0_5_13 = _next(
+    V0_5_12,
+    "0.5.13",
+    no_prefill_graph=families.NO_PREFILL_GRAPH_0_5_12 - {"DeepseekV32ForCausalLM", "GlmMoeDsaForCausalLM"},
+    # The config class of its vision part names no sizes.
+    vision_unread=frozenset({"Gemma4UnifiedForConditionalGeneration"}),
+    rope_dim_is_head_dim=frozenset(),
+    backends=BACKENDS_0_5_13,
+    # Its Gemma-4 with FP4 experts runs on triton.
+    triton_for_fp4_experts=backend_names.GEMMA4,
+    accepted_backends=backend_names.ACCEPTED_0_5_13,
+    states_at_single_tokens=families.RADIX_STATE_0_5_12 | {"NemotronHPuzzleForCausalLM"},
+    # BailingMoeV2_5 keeps its radix cache since.
+    no_radix=frozenset({"KimiLinearForCausalLM"}),
+    # transformers gives models without windows a pattern too.
+    backend_named_without_windows=True,
+    dsv4_stage_layers=True,
+    draft_states_first=False,
+    modelopt_needs_sm={"FP4": 80, "FP8": 89},
+)
+
+V0_5_14 = _next(
+    V0_5_13,
+    "0.5.14",
+    unloadable=("layer_types: deepseek_sparse_attention", _INTERNVL_TEXT),
+    triton_for_fp4_experts=frozenset(),
+    draft_headroom_mib=0,
+    draft_in_cell=True,
+    request_cap_for_swa=True,
+    extra_buffer_strategy=True,
+    extra_buffer=families.EXTRA_BUFFER_0_5_23,
+    radix_states=families.RADIX_STATE_0_5_23,
+    states_at_single_tokens=frozenset(),
+    no_radix=families.NO_RADIX_0_5_23,
+    multimodal_prefill_graph=frozenset({"Cohere2VisionForConditionalGeneration"}),
+)
+
+V0_5_15 = _next(
+    V0_5_14,
+    "0.5.15",
+    # Breakable prefill graphs take the place of piecewise ones.
+    no_prefill_graph=frozenset(),
+    no_prefill_graph_with=frozenset({"attention dp", "multimodal", "mla", "dsv4"}),
+    unloadable=(_INTERNVL_TEXT,),
+    mixed_keeps_kv_algo=True,
+    dsv4_states_per_request=True,
+)
+
+V0_5_21 = _next(
+    V0_5_15,
+    "0.5.21",
     formats={**_COMMON_FORMATS, "mxfp8": MXFP8, "nvfp4": FP4_BLOCK_16, "fp4_mx_block16": FP4_BLOCK_16},
     fp4_flags=frozenset({"nvfp4", "fp4_mx_block16"}),
-    hybrid_swa=families.HYBRID_SWA_0_5_23,
-    mla=families.MLA_0_5_23,
-    dsa=families.DSA_0_5_23,
-    multimodal=model_classes.MULTIMODAL_0_5_23,
-    multimodal_prefill_graph=model_classes.MULTIMODAL_PREFILL_GRAPH_0_5_23,
-    no_prefill_graph=frozenset(),
-    drops_quant_config=model_classes.DROPS_QUANT_CONFIG_0_5_23,
-    sized_for_all_stages=model_classes.SIZED_FOR_ALL_STAGES_0_5_23,
+    # It has KDA layers.
+    no_prefill_graph=frozenset({"Glm5NextForConditionalGeneration"}),
     kv_algo_methods=frozenset({"modelopt", "compressed-tensors", "fp8"}),
     trtllm_mha_pages=frozenset({16, 32, 64, 128}),
     fp4_mla_backends=("flashinfer", "trtllm_mla"),
     tiers=memory_tiers((4096, 48, 160)),
     draft_headroom_mib=0,
-    mla_prefill_graph_tokens=8192,
-    running_requests_lower_graph_batch=True,
-    prefill_graph_with_attention_dp=True,
+    no_prefill_graph_with=frozenset({"pp", "dcp", "multimodal", "dsv4", "kda"}),
     dsa_cell_follows_row=True,
     dsa_elides_shared_index=True,
     charges_state_padding_slot=True,
@@ -143,9 +216,17 @@ V0_5_23 = Rules(
     state_follows_pipeline_stage=True,
     draft_in_cell=True,
     extra_buffer_strategy=True,
+    nemotron_by_drafts=True,
+    vision_unread=frozenset(),
+    extra_buffer=families.EXTRA_BUFFER_0_5_23,
+    radix_states=families.RADIX_STATE_0_5_23,
+    states_at_single_tokens=frozenset(),
+    no_radix=families.NO_RADIX_0_5_23,
     request_cap_for_swa=True,
     checks_swa_floor=True,
-    dsv4_fixed_states=True,
+    dsv4_stage_layers=True,
+    dsv4_states_per_request=True,
+    dsv4_padded_pages=True,
     requested_below_estimate=False,
     fa4_for_asymmetric=True,
     # The minimum over ranks is reduced as float32 (utils/common.py, get_available_gpu_memory).
@@ -157,9 +238,7 @@ V0_5_23 = Rules(
     class_parallel_limits=True,
     fa4_sets_page=True,
     hisparse_for_index_blocks=True,
-    backend_must_be_named=frozenset(),
     qwen3_vl_on_hopper=True,
-    one_head_dim=frozenset({"Gemma4ForCausalLM"}),
     # arg_groups/muse_spark_hook.py turns post-capture sizing on.
     sized_after_capture=frozenset({"MuseSparkForConditionalGeneration"}),
     mixed_keeps_kv_algo=True,
@@ -182,8 +261,11 @@ V0_5_23 = Rules(
     always_counts_global_heads=False,
     # transformers 5.19, modeling_rope_utils.py, _check_received_keys.
     unloadable=(_INTERNVL_TEXT, "rope_scaling: yarn without"),
-    modelopt_needs_sm={"FP4": 80, "FP8": 89},
     backends=BACKENDS_0_5_23,
+    attention_backends=names(backend_names.ATTENTION_BACKENDS, "0.5.21") - backend_names.GONE_IN_0_5_20,
+    accepted_backends=backend_names.ACCEPTED_0_5_23,
+    rejected_backends=backend_names.REJECTED_0_5_23,
+    paged_tree_backends=("flashinfer", "fa3", "triton"),
     alias={
         "Olmo3ForCausalLM": "Olmo2ForCausalLM",
         "DeepseekV41ForCausalLM": "DeepseekV4ForCausalLM",
@@ -192,7 +274,26 @@ V0_5_23 = Rules(
     },
 )
 
-RULE_SETS: dict[str, Rules] = {rules.version: rules for rules in (V0_5_12, V0_5_23)}
+V0_5_22 = _next(
+    V0_5_21,
+    "0.5.22",
+    attention_backends=V0_5_21.attention_backends | {"llada2_cfg_flashinfer"},
+    no_prefill_graph=frozenset(),
+    running_requests_lower_graph_batch=True,
+    dsa_cell_pools_index=True,
+    backend_must_be_named=frozenset(),
+)
+
+V0_5_23 = _next(
+    V0_5_22,
+    "0.5.23",
+    attention_backends=V0_5_22.attention_backends,
+    dsv4_pads_low_ratios=True,
+)
+
+RULE_SETS: dict[str, Rules] = {
+    rules.version: rules for rules in (V0_5_12, V0_5_13, V0_5_14, V0_5_15, V0_5_21, V0_5_22, V0_5_23)
+}
 
 
 def rules_for(version: str) -> Rules:

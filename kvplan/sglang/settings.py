@@ -134,7 +134,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
     ratio, given = _swa_ratio(model, deployment, rules)
     speculation_limits.refuse_speculation(model, deployment, states, backend, rules)
     deployment = speculation.resolved(model, deployment)
-    speculation.refuse_tree(deployment, (prefill, backend), page, rules.version)
+    speculation.refuse_tree(deployment, (prefill, backend), page, rules)
     drafts = deployment.speculative_algorithm in speculation.DRAFT_HEAD
     return Settings(
         model=model,

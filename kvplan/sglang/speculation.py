@@ -11,6 +11,7 @@ from dataclasses import replace
 from kvplan.deployment import Deployment
 from kvplan.errors import bad_option, refused
 from kvplan.sglang.model import EngineModel
+from kvplan.sglang.rule_set import Rules
 
 # NEXTN is another name of EAGLE.
 DRAFT_HEAD = ("EAGLE", "EAGLE3", "NEXTN")
@@ -26,8 +27,6 @@ _TREE = (5, 4, 8)
 _TREE_CLASSES = frozenset({"LlamaForCausalLM", "Grok1ForCausalLM"})
 _NGRAM_TOKENS = 12
 _NGRAM_BREADTH = 10
-# Kernels that read a tree of drafts on pages of more than one token.
-PAGED_TREE_BACKENDS = {"0.5.12": ("flashinfer", "fa3"), "0.5.23": ("flashinfer", "fa3", "triton")}
 
 
 def resolved(model: EngineModel, deployment: Deployment) -> Deployment:
@@ -93,7 +92,7 @@ def _named(steps: int | None, topk: int | None, tokens: int | None) -> tuple[tup
     )
 
 
-def refuse_tree(deployment: Deployment, backends: tuple[str, str], page: int, version: str) -> None:
+def refuse_tree(deployment: Deployment, backends: tuple[str, str], page: int, rules: Rules) -> None:
     """Trees of drafts that the attention backend can't verify; `backends` of prefill and decode."""
     topk = deployment.speculative_eagle_topk
     if deployment.speculative_algorithm is None or topk is None or topk == 1:
@@ -101,7 +100,7 @@ def refuse_tree(deployment: Deployment, backends: tuple[str, str], page: int, ve
     ngram = deployment.speculative_algorithm == NGRAM
     if "trtllm_mha" in backends and not ngram:
         raise refused("the trtllm_mha backend verifies chains of drafts alone", "--speculative-eagle-topk 1")
-    allowed = ("flashinfer",) if ngram else PAGED_TREE_BACKENDS[version]
+    allowed = ("flashinfer",) if ngram else rules.paged_tree_backends
     if page > 1 and backends[0] not in allowed:
         raise refused(
             f"a tree of drafts (top-k {topk}) on pages of {page} needs the {' or '.join(allowed)} backend, "

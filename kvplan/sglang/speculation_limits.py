@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from kvplan.deployment import Deployment
 from kvplan.errors import refused
-from kvplan.sglang.families import RADIX_STATE_0_5_12
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.rule_set import Rules
 from kvplan.sglang.speculation import NGRAM
@@ -32,7 +31,7 @@ def refuse_speculation(
         raise refused("the flex_attention backend verifies no drafts", "another --attention-backend")
     if model.dsv4:
         _refuse_dsv4(model, deployment, algorithm, rules)
-    untracked = not rules.extra_buffer_strategy and model.name in RADIX_STATE_0_5_12
+    untracked = model.name in rules.states_at_single_tokens
     if untracked and states.radix_cache and not deployment.assume_supported:
         raise refused(
             f"the radix cache of {model.name} keeps no states of drafts in SGLang {rules.version}",

@@ -5,13 +5,6 @@ from __future__ import annotations
 from kvplan.deployment import Deployment
 from kvplan.frozen import dataclass
 from kvplan.hardware import Gpu
-from kvplan.sglang.families import (
-    EXTRA_BUFFER_0_5_23,
-    NO_RADIX_0_5_12,
-    NO_RADIX_0_5_23,
-    RADIX_STATE_0_5_12,
-    RADIX_STATE_0_5_23,
-)
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.rule_set import Rules
 
@@ -40,25 +33,25 @@ def state_cache(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rul
     if not model.has_state:
         return StateCache(slots_per_request=0, radix_cache=radix, overlap=True)
     if not rules.extra_buffer_strategy:
-        return _without_tracking(model, deployment, radix=radix)
-    if not radix or model.name in NO_RADIX_0_5_23:
+        return _without_tracking(model, deployment, rules, radix=radix)
+    if not radix or model.name in rules.no_radix:
         return StateCache(slots_per_request=1, radix_cache=False, overlap=True)
-    if model.name in EXTRA_BUFFER_0_5_23:
+    if model.name in rules.extra_buffer:
         # Pipeline parallelism runs without the overlap scheduler, and so without ping-pong snapshots.
         overlap = deployment.pp == 1
         tracking = TRACKING_SLOTS if overlap else 1
         return StateCache(slots_per_request=RADIX_SLOTS + tracking, radix_cache=True, overlap=overlap)
     # no_buffer turns the overlap scheduler off for the classes whose strategy is resolved.
-    overlap = model.name not in RADIX_STATE_0_5_23
+    overlap = model.name not in rules.radix_states
     return StateCache(slots_per_request=RADIX_SLOTS, radix_cache=True, overlap=overlap)
 
 
-def _without_tracking(model: EngineModel, deployment: Deployment, *, radix: bool) -> StateCache:
-    if model.name in NO_RADIX_0_5_12:
+def _without_tracking(model: EngineModel, deployment: Deployment, rules: Rules, *, radix: bool) -> StateCache:
+    if model.name in rules.no_radix:
         radix = False
     elif (
         radix
-        and model.name in RADIX_STATE_0_5_12
+        and model.name in rules.states_at_single_tokens
         and deployment.attention_backend == "trtllm_mha"
         and deployment.speculative_algorithm is None
     ):

@@ -197,10 +197,11 @@ def test_the_flag_wins_over_its_variable() -> None:
     [
         ("lmsysorg/sglang:v0.5.12.post1-cu130", "0.5.12", ()),
         ("lmsysorg/sglang:v0.5.23", "0.5.23", ()),
+        ("registry.example/sglang:v0.5.15", "0.5.15", ()),
         (
-            "registry.example/sglang:v0.5.15",
-            "0.5.12",
-            ("the image holds SGLang v0.5.15, the rules are those of 0.5.12",),
+            "registry.example/sglang:v0.5.25",
+            "0.5.23",
+            ("the image holds SGLang v0.5.25, the rules are those of 0.5.23",),
         ),
         (
             "lmsysorg/sglang:v0.4.9-cu126",
