@@ -93,13 +93,25 @@ def _fp4_term(settings: Settings, heads: int, head_dim: int, v_head_dim: int, la
         values = heads * (head_dim // 2) * layers * 2
     scales = _fp4_scales(settings, heads, head_dim, layers)
     formula = f"2 x {heads} KV heads x {layers} layers x {head_dim} x (1/2 + 1/{FP4_BLOCK} scales)"
-    workspace = 0
-    if settings.flag == "nvfp4" and settings.prefill_backend == "flashinfer":
-        # An FP8 copy of one layer for prefill, and on SM100 its own layout of the scales beside
-        # the one of decode (fp4_kv_cache_quant_method.py, NVFP4KVCacheMethod.compute_cell_size).
-        workspace = heads * head_dim * 2 + (scales if settings.gpu.is_sm100 else 0)
+    workspace = _fp4_workspace(settings, heads * head_dim * 2, scales)
+    if workspace:
         formula += f" + {workspace} prefill workspace"
     return Term(name="K and V in FP4", bytes_per_token=values + scales + workspace, formula=formula)
+
+
+def _fp4_workspace(settings: Settings, layer: int, scales: int) -> int:
+    """An FP8 copy of one `layer` for prefill, and on SM100 its own layout of the scales beside decode's.
+
+    Source: fp4_kv_cache_quant_method.py, NVFP4KVCacheMethod.compute_cell_size; the copy alone in
+    pool_configurator.py of 0.5.16 to 0.5.20.
+    """
+    if settings.rules.fp4_workspace_in_every_cell:
+        return layer
+    if settings.rules.fp4_cell_rounds_once or settings.flag != "nvfp4":
+        return 0
+    if settings.prefill_backend != "flashinfer":
+        return 0
+    return layer + (scales if settings.gpu.is_sm100 else 0)
 
 
 def _fp4_scales(settings: Settings, heads: int, head_dim: int, layers: int) -> int:
@@ -143,6 +155,8 @@ def index_element_bytes(settings: Settings, layer: IndexedAttention) -> int:
     Source: server_args.py, m3_fp8_attn_gemm_enabled; mem_cache/memory_pool.py,
     get_minimax_sparse_index_dtype.
     """
+    if not settings.rules.block_index_follows_kv:
+        return element_bytes(layer.index_dtype)
     gemm = settings.backend == "trtllm_mha" and settings.gpu.is_sm100
     fp8 = settings.flag == "fp8_e4m3" and (gemm or settings.gpu.is_hopper)
     return 1 if fp8 else element_bytes(layer.index_dtype)

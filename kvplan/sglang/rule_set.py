@@ -86,6 +86,8 @@ class Rules:
     states_unread: frozenset[str]
     takes_zero_v_head_dim: bool
     fp4_cell_rounds_once: bool
+    fp4_workspace_in_every_cell: bool
+    block_index_follows_kv: bool
     always_counts_global_heads: bool
     unloadable: tuple[str, ...]
     modelopt_needs_sm: Mapping[str, int]

@@ -125,6 +125,8 @@ V0_5_12 = Rules(
     states_unread=frozenset({"MiniCPMForCausalLM", "qwen3_5_moe_text", "qwen3_5_text"}),
     takes_zero_v_head_dim=True,
     fp4_cell_rounds_once=True,
+    fp4_workspace_in_every_cell=False,
+    block_index_follows_kv=False,
     always_counts_global_heads=True,
     # None is added to a width in pool_configurator.py, _compute_cell_size; the transformers of that time
     # has no such layer type.
@@ -194,9 +196,9 @@ V0_5_15 = _next(
     dsv4_states_per_request=True,
 )
 
-V0_5_21 = _next(
+V0_5_20 = _next(
     V0_5_15,
-    "0.5.21",
+    "0.5.20",
     formats={**_COMMON_FORMATS, "mxfp8": MXFP8, "nvfp4": FP4_BLOCK_16, "fp4_mx_block16": FP4_BLOCK_16},
     fp4_flags=frozenset({"nvfp4", "fp4_mx_block16"}),
     # It has KDA layers.
@@ -226,7 +228,6 @@ V0_5_21 = _next(
     checks_swa_floor=True,
     dsv4_stage_layers=True,
     dsv4_states_per_request=True,
-    dsv4_padded_pages=True,
     requested_below_estimate=False,
     fa4_for_asymmetric=True,
     # The minimum over ranks is reduced as float32 (utils/common.py, get_available_gpu_memory).
@@ -248,7 +249,6 @@ V0_5_21 = _next(
     llama2_graph_cap=True,
     # arg_groups/cuda_graph_hook.py, apply_muse_glimmer_prefill_cuda_graph_max_bs_default.
     prefill_graph_tokens={"MuseGlimmerForCausalLM": 512, "MuseGlimmerForConditionalGeneration": 512},
-    stages_overlap=0,
     minimum_over_stages=True,
     # mem_cache/pool_host/base.py warns; mha.py has a pool for K and V of different widths.
     host_pool_above_device=False,
@@ -257,21 +257,32 @@ V0_5_21 = _next(
     dsv4_drafts=("EAGLE", "DSPARK"),
     states_unread=frozenset(),
     takes_zero_v_head_dim=False,
-    fp4_cell_rounds_once=False,
+    fp4_workspace_in_every_cell=True,
     always_counts_global_heads=False,
     # transformers 5.19, modeling_rope_utils.py, _check_received_keys.
     unloadable=(_INTERNVL_TEXT, "rope_scaling: yarn without"),
     backends=BACKENDS_0_5_23,
-    attention_backends=names(backend_names.ATTENTION_BACKENDS, "0.5.21") - backend_names.GONE_IN_0_5_20,
+    attention_backends=names(backend_names.ATTENTION_BACKENDS, "0.5.20") - backend_names.GONE_IN_0_5_20,
     accepted_backends=backend_names.ACCEPTED_0_5_23,
     rejected_backends=backend_names.REJECTED_0_5_23,
     paged_tree_backends=("flashinfer", "fa3", "triton"),
     alias={
         "Olmo3ForCausalLM": "Olmo2ForCausalLM",
-        "DeepseekV41ForCausalLM": "DeepseekV4ForCausalLM",
         **families.DEEPSEEK_VL,
         **families.LONGCAT,
     },
+)
+
+V0_5_21 = _next(
+    V0_5_20,
+    "0.5.21",
+    attention_backends=V0_5_20.attention_backends,
+    fp4_cell_rounds_once=False,
+    fp4_workspace_in_every_cell=False,
+    block_index_follows_kv=True,
+    dsv4_padded_pages=True,
+    stages_overlap=0,
+    alias={**V0_5_20.alias, "DeepseekV41ForCausalLM": "DeepseekV4ForCausalLM"},
 )
 
 V0_5_22 = _next(
@@ -292,7 +303,7 @@ V0_5_23 = _next(
 )
 
 RULE_SETS: dict[str, Rules] = {
-    rules.version: rules for rules in (V0_5_12, V0_5_13, V0_5_14, V0_5_15, V0_5_21, V0_5_22, V0_5_23)
+    rules.version: rules for rules in (V0_5_12, V0_5_13, V0_5_14, V0_5_15, V0_5_20, V0_5_21, V0_5_22, V0_5_23)
 }
 
 
