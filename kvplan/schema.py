@@ -33,6 +33,7 @@ DESCRIPTIONS = {
     "hidden_size": "Width of the residual stream.",
     "config_heads": "Head fields of the config, which an engine uses where it has no rule for the design.",
     "draft_layers": "MTP layers that ship with the model.",
+    "draft_local_layers": "MTP layers that the config lists as local (mtp_local_layer_ids).",
     "loops": "How often the stack of layers is run, each time with a cache of its own.",
     "attention_sinks": "Whether attention has learned sinks.",
     "fused_qkv_tp": "Tensor parallel size that the checkpoint's fused QKV was made for.",

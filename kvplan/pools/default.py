@@ -61,6 +61,18 @@ def _has_attention(settings: Settings) -> bool:
 
 def draft_bytes(settings: Settings, cell: int, layers: int) -> int:
     """EAGLE and MTP: draft layers at the target's own cost per layer, as the engine assumes."""
-    if not settings.rules.draft_in_cell or settings.draft_layers == 0 or layers == 0:
+    drafts = settings.draft_layers
+    if not settings.rules.draft_in_cell or drafts == 0 or layers == 0:
         return 0
-    return int(cell * settings.draft_layers / layers) * settings.hisparse_ratio
+    if settings.rules.draft_on_host_too:
+        return int(cell * drafts / layers) * settings.hisparse_ratio
+    return int(cell * (1 + drafts / layers)) - cell
+
+
+def draft_term(settings: Settings, draft: int, layers: int) -> Term:
+    """What `draft_bytes` counts."""
+    return Term(
+        name="draft layers",
+        bytes_per_token=draft,
+        formula=f"{settings.draft_layers} MTP layers at the cost of one of {layers}",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kvplan.dtypes import element_bytes
 from kvplan.layers import LatentAttention
 from kvplan.layers.latent import INDEX_SCALE_BLOCK, INDEX_SCALE_BYTES, index_key_bytes
-from kvplan.pools.default import TokenLink
+from kvplan.pools.default import TokenLink, draft_bytes, draft_term
 from kvplan.pools.mla import latent_layer
 from kvplan.records import Term
 from kvplan.sglang.model import EngineModel, Stage
@@ -42,7 +42,10 @@ def terms(settings: Settings, stage: Stage) -> tuple[Term, ...]:
             formula=f"{key} B x {index_layers} layers" + (f" x {scale}" if scale > 1 else ""),
         )
     )
-    return (*terms, *_draft_terms(settings, latent, row * layers, layers, scale))
+    if settings.rules.draft_indexes_apart:
+        return (*terms, *_draft_terms(settings, latent, row * layers, layers, scale))
+    draft = draft_bytes(settings, int(sum(term.bytes_per_token for term in terms)), layers)
+    return (*terms, draft_term(settings, draft, layers)) if draft else tuple(terms)
 
 
 LINK = TokenLink(name="DSA", verdict=verdict, terms=terms)
@@ -78,7 +81,7 @@ def _trtllm_rows(settings: Settings) -> bool:
     if settings.deployment.enable_hisparse:
         return False
     if settings.gpu.sm // 10 == 12 and settings.model.name == "GlmMoeDsaForCausalLM":
-        return False  # flashinfer_sparse_mla on SM120
+        return not settings.rules.glm_on_sm120_keeps_scales  # flashinfer_sparse_mla
     return settings.gpu.sm >= 100
 
 
@@ -113,10 +116,12 @@ def indexed_layers(settings: Settings, stage: Stage, layers: int) -> int:
 def _draft_terms(
     settings: Settings, latent: LatentAttention, kv_bytes: int, layers: int, scale: int
 ) -> tuple[Term, ...]:
-    if not settings.rules.draft_in_cell or settings.draft_layers == 0:
-        return ()
     drafts = settings.draft_layers
-    kv = int(kv_bytes * drafts / layers) * settings.hisparse_ratio * settings.deployment.dcp
+    if not settings.rules.draft_in_cell or drafts == 0:
+        return ()
+    kv = int(kv_bytes * drafts / layers)
+    if settings.rules.draft_on_host_too:
+        kv *= settings.hisparse_ratio * settings.deployment.dcp
     index = _charged_key_bytes(settings, latent) * drafts * scale
     return (
         Term(

@@ -19,6 +19,7 @@ from kvplan.pools.dsv4_shapes import (
     ring_slots,
     state_rows,
 )
+from kvplan.pools.swa import refuse_small_window
 from kvplan.records import Term
 from kvplan.sglang.model import Stage
 from kvplan.sglang.settings import Settings
@@ -119,6 +120,8 @@ def from_tokens(settings: Settings, tokens: int) -> Sizes:
     """Window, compressed and state slots for a number of full tokens."""
     full = floor_to_page(tokens, settings.page)
     swa = floor_to_page(int(full * settings.swa_ratio), settings.page)
+    if settings.rules.dsv4_checks_window:
+        refuse_small_window(settings, swa, any_layer(settings).window)
     windows = swa // any_layer(settings).window
     fixed = settings.rules.dsv4_states_per_request
     return Sizes(

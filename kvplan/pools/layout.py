@@ -56,11 +56,20 @@ def lay_out(settings: Settings, link: str, stage: Stage, terms: tuple[Term, ...]
     )
 
 
+def _draft_reserve(settings: Settings) -> int:
+    """Tokens of drafts in flight, past the context (allocation_sizing.get_req_to_token_extra_context_len)."""
+    rules = settings.rules
+    if rules.draft_reserve_in_request_table:
+        return outstanding_draft_tokens(settings) + settings.page - 1
+    trees = (settings.deployment.speculative_eagle_topk or 1) > 1
+    return outstanding_draft_tokens(settings) if trees and rules.draft_reserve_for_trees else 0
+
+
 def request_table(settings: Settings, running: int) -> Buffer:
     """req_to_token: where each token of each request lies; a row more than requests for padding."""
     extra = _EXTRA_CONTEXT + settings.draft_tokens
-    if settings.draft_tokens and settings.page > 1 and settings.rules.draft_reserve_in_request_table:
-        extra = max(extra, outstanding_draft_tokens(settings) + settings.page - 1)
+    if settings.draft_tokens and settings.page > 1:
+        extra = max(extra, _draft_reserve(settings))
     return tensors("req_to_token", (running + 1, settings.context + extra), "int32")
 
 

@@ -46,7 +46,7 @@ def index_buffers(settings: Settings, sizes: Sizes, ratio: int, layers: int) -> 
     """Index keys beside compressed rows: FP8 for ratio 4, FP4 for ratios 1 and 2, none for 128."""
     if ratio == 4:
         page = settings.page // ratio
-        pages = _pages(settings, sizes.c128 * C4_PER_C128, page)
+        pages = _pages(settings, sizes.c128 * C4_PER_C128, page, settings.rules.dsv4_padded_index_pages)
         width = page * index_key_bytes(index_head_dim(settings))
     elif ratio in (1, 2):
         page = INDEX_PAGE_SM100 if settings.gpu.is_sm100 else INDEX_PAGE
@@ -86,11 +86,11 @@ def _state_rows(settings: Settings, ratio: int, slots: int) -> int:
     return ceil_div(slots + ring_slots(ratio, settings.draft_tokens) + 1, ratio) * ratio
 
 
-def _pages(settings: Settings, slots: int, page: int) -> int:
-    """0.5.23 keeps room for one page of 256 full tokens in every pool, 0.5.12 for one of the pool's own.
+def _pages(settings: Settings, slots: int, page: int, padded: bool | None = None) -> int:
+    """Since 0.5.21 every pool has room for one page of 256 full tokens more, before for one of its own.
 
     Source: _num_dsv4_physical_kv_pages; DeepSeekV4SingleKVPool._create_buffers (0.5.12).
     """
-    if settings.rules.dsv4_padded_pages:
+    if settings.rules.dsv4_padded_pages if padded is None else padded:
         return ceil_div(slots + settings.page, page)
     return (slots + page + 1) // page

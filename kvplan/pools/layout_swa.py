@@ -48,21 +48,37 @@ def swa_parts(settings: Settings, stage: Stage, sizes: Sizes) -> list[Part]:
         buffers = _buffers(settings, full, tokens, split.full_layers, "full_kv_pool.")
         found.insert(0, _tokens("full layers", buffers, split.full_layers, tokens, row))
     if settings.draft_layers:
-        # Priced as full layers; that the pool is as long as the target's is read from the source alone.
-        rows = sizes.max_total
-        buffers = _buffers(settings, full, rows, settings.draft_layers, "")
-        row = split.full_bytes * split.draft_layers
-        found.append(_tokens("draft layers", buffers, settings.draft_layers, rows, row, draft=True))
+        found.append(_draft_part(settings, split, sizes, (full, sliding)))
     return found
 
 
-def _tokens(
-    name: str, buffers: tuple[Buffer, ...], layers: int, tokens: int, row: int, *, draft: bool = False
+def _draft_part(
+    settings: Settings, split: LayerSplit, sizes: Sizes, shapes: tuple[GpuHeads, GpuHeads]
 ) -> Part:
-    charged = row * tokens
-    return part(
-        name, buffers, layers=layers, tokens=tokens, bytes_per_token=row, charged=charged, draft=draft
+    """Draft layers, as long as the target's pool of their kind: read from the source alone."""
+    full, sliding = shapes
+    kinds = (
+        (full, sizes.max_total, settings.draft_layers - split.draft_local - split.draft_sliding),
+        (sliding, sizes.max_total, split.draft_local),
+        (sliding, sizes.swa or 0, split.draft_sliding),
     )
+    built = [_buffers(settings, shape, tokens, layers, "") for shape, tokens, layers in kinds if layers]
+    row = split.full_bytes * split.draft_full + split.sliding_bytes * split.draft_local
+    sliding_row = split.sliding_bytes * split.draft_sliding
+    windows = _charged_sliding(settings, split, sizes, sliding_row) if sliding_row else 0
+    return part(
+        "draft layers",
+        tuple(buffer for buffers in built for buffer in buffers),
+        layers=settings.draft_layers,
+        tokens=sizes.max_total,
+        bytes_per_token=row + sliding_row,
+        charged=row * sizes.max_total + windows,
+        draft=True,
+    )
+
+
+def _tokens(name: str, buffers: tuple[Buffer, ...], layers: int, tokens: int, row: int) -> Part:
+    return part(name, buffers, layers=layers, tokens=tokens, bytes_per_token=row, charged=row * tokens)
 
 
 def _charged_sliding(settings: Settings, split: LayerSplit, sizes: Sizes, row: int) -> int:

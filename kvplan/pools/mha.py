@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kvplan.dtypes import element_bytes
 from kvplan.layers import FullAttention, IndexedAttention
-from kvplan.pools.default import TokenLink, draft_bytes
+from kvplan.pools.default import TokenLink, draft_bytes, draft_term
 from kvplan.records import Term
 from kvplan.sglang.model import EngineModel, HeadShape, Stage, head_shape
 from kvplan.sglang.settings import Settings
@@ -55,16 +55,8 @@ def head_terms(settings: Settings, stage: Stage, *, layers: int) -> tuple[Term, 
     terms += _index_terms(settings, stage)
     draft = draft_bytes(settings, int(sum(term.bytes_per_token for term in terms)), layers)
     if draft:
-        terms.append(_draft_term(settings, draft, layers))
+        terms.append(draft_term(settings, draft, layers))
     return tuple(terms)
-
-
-def _draft_term(settings: Settings, draft: int, layers: int) -> Term:
-    return Term(
-        name="draft layers",
-        bytes_per_token=draft,
-        formula=f"{settings.draft_layers} MTP layers at the cost of one of {layers}",
-    )
 
 
 def engine_shape(settings: Settings) -> HeadShape | None:

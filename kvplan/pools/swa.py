@@ -36,13 +36,18 @@ def verdict(model: EngineModel) -> tuple[bool, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerSplit:
-    """Bytes of one token in one full and one sliding layer on one GPU, and how many layers there are."""
+    """Bytes of one token in one full and one sliding layer on one GPU, and how many layers there are.
+
+    Draft layers are full, sliding, or local: of a sliding layer's shape, but as long as the full pool.
+    """
 
     full_bytes: int
     sliding_bytes: int
     full_layers: int
     sliding_layers: int
-    draft_layers: int
+    draft_full: int
+    draft_sliding: int
+    draft_local: int
 
 
 def layer_split(settings: Settings, stage: Stage) -> LayerSplit:
@@ -50,14 +55,30 @@ def layer_split(settings: Settings, stage: Stage) -> LayerSplit:
     shapes = [shape for layer, _ in settings.model.groups if (shape := head_shape(layer)) is not None]
     sliding = next(shape for shape in shapes if isinstance(shape, SlidingAttention))
     full = next((shape for shape in shapes if not isinstance(shape, SlidingAttention)), sliding)
+    drafts, draft_local, draft_sliding = _draft_kinds(settings)
     # The engine splits the whole model on every pipeline stage that keeps no range of its own.
     return LayerSplit(
         full_bytes=_token_bytes(settings, full),
         sliding_bytes=_token_bytes(settings, sliding),
         full_layers=stage.full,
         sliding_layers=stage.sliding,
-        draft_layers=settings.draft_layers if settings.rules.draft_in_cell else 0,
+        draft_full=drafts - draft_local - draft_sliding,
+        draft_sliding=draft_sliding,
+        draft_local=draft_local,
     )
+
+
+def _draft_kinds(settings: Settings) -> tuple[int, int, int]:
+    """(all, local, sliding) draft layers; the target's sliding layers say how many may slide."""
+    drafts = settings.draft_layers if settings.rules.draft_in_swa_cell else 0
+    local = settings.model.architecture.draft_local_layers
+    if local is not None:
+        return drafts, min(local, drafts), 0
+    if not settings.rules.drafts_slide:
+        return drafts, 0, 0
+    groups = settings.model.groups
+    windowed = sum(count for layer, count in groups if isinstance(head_shape(layer), SlidingAttention))
+    return drafts, 0, min(windowed, drafts)
 
 
 def _token_bytes(settings: Settings, shape: HeadShape) -> int:
@@ -68,11 +89,10 @@ def _token_bytes(settings: Settings, shape: HeadShape) -> int:
 
 
 def _cell(settings: Settings, split: LayerSplit) -> Number:
-    drafts = split.full_bytes * split.draft_layers
-    if split.full_layers == 0:
-        return split.sliding_bytes * split.sliding_layers + drafts
-    full = split.full_bytes * (split.full_layers + split.draft_layers)
-    return full + settings.swa_ratio * (split.sliding_bytes * split.sliding_layers)
+    local = split.sliding_bytes * split.draft_local
+    full = split.full_bytes * (split.full_layers + split.draft_full) + local
+    ratio = settings.swa_ratio if split.full_layers else 1
+    return full + ratio * split.sliding_bytes * (split.sliding_layers + split.draft_sliding)
 
 
 def request_cap(settings: Settings, window: int) -> int:
@@ -131,10 +151,7 @@ class SwaLink:
                 formula=f"{ratio:g} x {split.sliding_bytes} B x {split.sliding_layers} layers",
             ),
         ]
-        if split.draft_layers:
-            drafts = split.full_bytes * split.draft_layers
-            formula = f"{split.full_bytes} B x {split.draft_layers} layers"
-            terms.append(Term(name="draft layers", bytes_per_token=drafts, formula=formula))
+        terms += _draft_terms(split, ratio)
         return Price(cell=_cell(settings, split), terms=tuple(terms))
 
     def from_bytes(self, settings: Settings, stage: Stage, price: Price, kv_bytes: int) -> Sizes:
@@ -168,8 +185,9 @@ class SwaLink:
 
     def _capped_sizes(self, settings: Settings, split: LayerSplit, kv_bytes: int) -> Sizes:
         swa = ceil_to_page(request_cap(settings, engine_window(settings) or 0), settings.page)
-        fixed = swa * split.sliding_bytes * split.sliding_layers
-        cell = split.full_bytes * (split.full_layers + split.draft_layers)
+        fixed = swa * split.sliding_bytes * (split.sliding_layers + split.draft_sliding)
+        local = split.sliding_bytes * split.draft_local
+        cell = split.full_bytes * (split.full_layers + split.draft_full) + local
         full = floor_to_page(int((kv_bytes - fixed) // cell), settings.page)
         if full <= 0:
             needed = cell * settings.page
@@ -180,6 +198,24 @@ class SwaLink:
             hint = "a smaller --max-running-requests, a larger --mem-fraction-static or a higher --tp"
             raise too_little(what, fixed + needed - kv_bytes, hint)
         return Sizes(max_total=full, full=full, swa=swa)
+
+
+def _draft_terms(split: LayerSplit, ratio: float) -> list[Term]:
+    """Draft layers by what a token of each costs."""
+    kinds = (
+        (split.full_bytes, split.draft_full, 1),
+        (split.sliding_bytes, split.draft_local, 1),
+        (split.sliding_bytes, split.draft_sliding, ratio),
+    )
+    counted = [(each, layers, share) for each, layers, share in kinds if layers]
+    formulas = [
+        f"{each} B x {layers} layers" if share == 1 else f"{share:g} x {each} B x {layers} layers"
+        for each, layers, share in counted
+    ]
+    drafts = sum(each * layers * share for each, layers, share in counted)
+    return (
+        [Term(name="draft layers", bytes_per_token=drafts, formula=" + ".join(formulas))] if counted else []
+    )
 
 
 def fewest_full_tokens(settings: Settings, window: int | None) -> int:

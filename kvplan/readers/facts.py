@@ -71,6 +71,14 @@ def draft_layers(reading: Reading) -> int | None:
     return reading.optional("num_nextn_predict_layers", least=0, most=MAX_LAYERS)
 
 
+def draft_local_layers(reading: Reading) -> int | None:
+    """MTP layers listed as local (Inkling); None where the config has no such list."""
+    listed = reading.config.items("mtp_local_layer_ids", int)
+    if listed is None:
+        return None
+    return len(set(listed) & set(range(draft_layers(reading) or 0)))
+
+
 def config_heads(reading: Reading, layers: tuple[Layer, ...]) -> ConfigHeads | None:
     """The generic head fields, where no layer says the same: an engine without a rule reads these."""
     if any(_has_heads(layer) for layer in layers):

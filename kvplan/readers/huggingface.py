@@ -52,6 +52,7 @@ def read(
         hidden_size=reading.config.optional_integer(*HIDDEN_KEYS),
         config_heads=facts.config_heads(reading, layers),
         draft_layers=facts.draft_layers(reading),
+        draft_local_layers=facts.draft_local_layers(reading),
         loops=loops,
         attention_sinks=facts.attention_sinks(reading),
         fused_qkv_tp=facts.fused_qkv_tp(reading),

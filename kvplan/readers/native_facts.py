@@ -24,11 +24,13 @@ MAX_BYTES = 1 << 60
 # A required field that takes the value of another one of its record when it is left out.
 _FALLBACKS = {"v_head_dim": "head_dim"}
 _CHOICES = {"ratio": RATIOS}
-_MOST = {"context_length": 1 << 40, "count": MAX_BYTES, "draft_layers": MAX_LAYERS, "loops": MAX_LAYERS}
+_MOST = {"context_length": 1 << 40, "count": MAX_BYTES, "loops": MAX_LAYERS}
+_MOST |= dict.fromkeys(("draft_layers", "draft_local_layers"), MAX_LAYERS)
 # Beside the fields whose default is 0: models without MTP layers, latents without RoPE (GLM-5.3-Flash),
 # head fields that a config sets to 0 because its design does not use them, and towers without layers.
 _MAY_BE_ZERO = {
     (Architecture, "draft_layers"),
+    (Architecture, "draft_local_layers"),
     (LatentAttention, "qk_rope_head_dim"),
     (CompressedAttention, "qk_rope_head_dim"),
     (ConfigHeads, "head_dim"),

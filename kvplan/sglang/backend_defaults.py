@@ -1,7 +1,7 @@
 """Attention backends that the engine prefers for certain model classes, by GPU generation.
 
-None leaves the choice to the design (MHA or MLA). Sources: arg_groups/model_overrides/*.py (0.5.23)
-and server_args.py, _handle_model_specific_adjustments (0.5.12).
+None leaves the choice to the design (MHA or MLA). Sources: server_args.py,
+_handle_model_specific_adjustments (to 0.5.14), and arg_groups/overrides.py and model_overrides/*.py.
 """
 
 from __future__ import annotations
@@ -54,7 +54,6 @@ BACKENDS_0_5_12 = {
     "GraniteMoeHybridForCausalLM": _SM100_TRITON,
     "NemotronHForCausalLM": _SM100_FLASHINFER,
 }
-
 _GEMMA4 = dict.fromkeys(
     ("Gemma4ForCausalLM", "Gemma4ForConditionalGeneration", "Gemma4UnifiedForConditionalGeneration"),
     BackendDefault(hopper="triton", sm100="trtllm_mha", other="triton"),
@@ -70,27 +69,44 @@ BACKENDS_0_5_13 = {
     "GraniteMoeHybridForCausalLM": _SM100_FLASHINFER,
     "NemotronHPuzzleForCausalLM": _SM100_FLASHINFER,
 }
-
-BACKENDS_0_5_23 = {
-    **_BOTH,
-    **_GEMMA4,
-    **dict.fromkeys(
-        ("Dots3NoteForCausalLM", "HYV4ForCausalLM", "LongcatFlashForCausalLM"), _SM100_TRTLLM_MLA
-    ),
-    "Glm5NextForConditionalGeneration": _SM100_TRTLLM_MLA,
-    "DiffusionGemmaForBlockDiffusion": _EVERYWHERE_TRITON,
-    "EmbeddingGemma2Model": _EVERYWHERE_TRITON,
-    "BeamForCausalLM": BackendDefault(hopper="trtllm_mha", sm100="trtllm_mha", sm120="trtllm_mha"),
-    "IQuestQ1ForCausalLM": BackendDefault(hopper="fa3", sm100="fa3", other="fa3"),
-    "GraniteMoeHybridForCausalLM": _SM100_FLASHINFER,
-    "InklingForConditionalGeneration": _FA4_ELSE_TRITON,
+_MINIMAX_M3 = dict.fromkeys(
+    ("MiniMaxM3SparseForCausalLM", "MiniMaxM3SparseForConditionalGeneration"),
+    BackendDefault(hopper="fa3", sm100="fa4"),
+)
+BACKENDS_0_5_16 = {
+    **BACKENDS_0_5_13,
+    **_MINIMAX_M3,
+    "InklingForConditionalGeneration": BackendDefault(hopper="triton", sm100="fa4", other="triton"),
+    "LongcatFlashForCausalLM": _SM100_TRTLLM_MLA,
+}
+BACKENDS_0_5_17 = {
+    **BACKENDS_0_5_16,
     "KimiK3ForConditionalGeneration": _SM100_TRTLLM_MLA,
     "Lfm2MoeForCausalLM": _SM100_FLASHINFER,
+}
+# Nemotron-H goes by its drafts since (backend.py).
+BACKENDS_0_5_19 = {**BACKENDS_0_5_17, "Dots3NoteForCausalLM": _SM100_TRTLLM_MLA}
+BACKENDS_0_5_20 = {
+    **BACKENDS_0_5_19,
+    "Glm5NextForConditionalGeneration": _SM100_TRTLLM_MLA,
+    "HYV4ForCausalLM": _SM100_TRTLLM_MLA,
+}
+BACKENDS_0_5_21 = {
+    **BACKENDS_0_5_20,
+    "DiffusionGemmaForBlockDiffusion": _EVERYWHERE_TRITON,
+    "IQuestQ1ForCausalLM": BackendDefault(hopper="fa3", sm100="fa3", other="fa3"),
+}
+BACKENDS_0_5_22 = {
+    **BACKENDS_0_5_21,
+    "EmbeddingGemma2Model": _EVERYWHERE_TRITON,
+    "InklingForConditionalGeneration": _FA4_ELSE_TRITON,
     "MiMoV2ForCausalLM": BackendDefault(sm100="fa4"),
     "MiMoV2FlashForCausalLM": BackendDefault(sm100="fa4"),
+}
+BACKENDS_0_5_23 = {
+    **BACKENDS_0_5_22,
+    "BeamForCausalLM": BackendDefault(hopper="trtllm_mha", sm100="trtllm_mha", sm120="trtllm_mha"),
     "MiniCPMV4_7ForConditionalGeneration": _SM100_TRITON,
-    "MiniMaxM3SparseForCausalLM": BackendDefault(hopper="fa3", sm100="fa4"),
-    "MiniMaxM3SparseForConditionalGeneration": BackendDefault(hopper="fa3", sm100="fa4"),
 }
 
 # Hybrids that follow the general SM100 choice only where their state cache allows pages

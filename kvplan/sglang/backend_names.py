@@ -36,15 +36,14 @@ ACCEPTED_0_5_12 = {
     "Llama4ForConditionalGeneration": CHUNK_KERNELS,
     **dict.fromkeys(FLASHINFER_PREFILL, frozenset({"flashinfer"})),
 }
-# 0.5.13 takes no fa4 for Gemma-4 yet.
-ACCEPTED_0_5_13 = {**ACCEPTED_0_5_12, **dict.fromkeys(GEMMA4, frozenset({"trtllm_mha", "triton"}))}
-ACCEPTED_0_5_23 = {
-    **dict.fromkeys(FLASHINFER_PREFILL, frozenset({"flashinfer"})),
-    "GptOssForCausalLM": _SINK_KERNELS,
-    "IQuestQ1ForCausalLM": frozenset({"fa3"}),
-    **dict.fromkeys(_LLAMA4, CHUNK_KERNELS),
-    **dict.fromkeys(GEMMA4, _GEMMA4_KERNELS),
+# Gemma-4 takes no fa4 before 0.5.22.
+ACCEPTED_0_5_13 = {
+    **ACCEPTED_0_5_12,
+    **dict.fromkeys(GEMMA4, frozenset({"trtllm_mha", "triton"})),
 }
+ACCEPTED_0_5_15 = {**ACCEPTED_0_5_13, **dict.fromkeys(_LLAMA4, CHUNK_KERNELS)}
+ACCEPTED_0_5_21 = {**ACCEPTED_0_5_15, "IQuestQ1ForCausalLM": frozenset({"fa3"})}
+ACCEPTED_0_5_22 = {**ACCEPTED_0_5_21, **dict.fromkeys(GEMMA4, _GEMMA4_KERNELS)}
 _NO_ATTENTION_FIRST = ("triton", "its first layer may not be attention")
 _BAD_WINDOWS = ("flashinfer", "windows are badly served there")
 # Classes that take all but one, and why.
@@ -53,8 +52,5 @@ REJECTED_0_5_12 = {
     "Lfm2ForCausalLM": _NO_ATTENTION_FIRST,
     "Olmo2ForCausalLM": _BAD_WINDOWS,
 }
-REJECTED_0_5_23 = {
-    "Lfm2ForCausalLM": _NO_ATTENTION_FIRST,
-    "Lfm2MoeForCausalLM": _NO_ATTENTION_FIRST,
-    "Olmo2ForCausalLM": _BAD_WINDOWS,
-}
+REJECTED_0_5_17 = {**REJECTED_0_5_12, "Lfm2MoeForCausalLM": _NO_ATTENTION_FIRST}
+REJECTED_0_5_19 = {name: why for name, why in REJECTED_0_5_17.items() if name != "NemotronHForCausalLM"}

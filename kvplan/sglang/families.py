@@ -82,25 +82,42 @@ NO_PREFILL_GRAPH_0_5_12 = frozenset(
     """.split()
 )
 
-# arg_groups/overrides.py (0.5.23), _MAMBA_EXTRA_BUFFER_ARCHS; the others keep no tracking slots.
-EXTRA_BUFFER_0_5_23 = frozenset(
-    """
-    BailingMoeV2_5ForCausalLM BailingMoeV3ForCausalLM BailingMoeV3VLForConditionalGeneration
-    FalconH1ForCausalLM Glm5NextForConditionalGeneration GraniteMoeHybridForCausalLM
-    InklingForConditionalGeneration InternS2PreviewForConditionalGeneration KimiK3ForConditionalGeneration
-    KimiLinearForCausalLM MiniCPMV4_6ForConditionalGeneration MiniCPMV4_7ForConditionalGeneration
-    NemotronHForCausalLM NemotronHPuzzleForCausalLM NemotronH_Omni_Reasoning_V3 Qwen3NextForCausalLM
-    Qwen3_5ForCausalLM Qwen3_5ForConditionalGeneration Qwen3_5MoeForCausalLM
-    Qwen3_5MoeForConditionalGeneration Qwen4ExpForConditionalGeneration
-    """.split()
-)
-# arg_groups/overrides.py (0.5.23), _MAMBA_RADIX_CACHE_ARCHS: the strategy is resolved for these.
-RADIX_STATE_0_5_23 = EXTRA_BUFFER_0_5_23 - {"InklingForConditionalGeneration"} | frozenset(
-    """
-    GigaChat35ForCausalLM InternS2MobiusForConditionalGeneration JetNemotronForCausalLM
-    JetVLMForConditionalGeneration Lfm2ForCausalLM Lfm2MoeForCausalLM ZayaForCausalLM
-    """.split()
-)
+# arg_groups/overrides.py, _MAMBA_EXTRA_BUFFER_ARCHS, and server_args.py of 0.5.14,
+# _support_mamba_cache_extra_buffer; the others keep no tracking slots.
+EXTRA_BUFFER = {
+    "0.5.14": """
+        BailingMoeV2_5ForCausalLM FalconH1ForCausalLM GraniteMoeHybridForCausalLM
+        InternS2PreviewForConditionalGeneration MiniCPMV4_6ForConditionalGeneration NemotronHForCausalLM
+        NemotronHPuzzleForCausalLM Qwen3NextForCausalLM Qwen3_5ForConditionalGeneration
+        Qwen3_5MoeForConditionalGeneration
+    """,
+    "0.5.16": "InklingForConditionalGeneration KimiLinearForCausalLM",
+    "0.5.17": "KimiK3ForConditionalGeneration",
+    "0.5.19": "BailingMoeV3ForCausalLM Qwen3_5ForCausalLM Qwen3_5MoeForCausalLM",
+    "0.5.20": """
+        Glm5NextForConditionalGeneration NemotronH_Omni_Reasoning_V3 Qwen4ExpForConditionalGeneration
+    """,
+    "0.5.21": "BailingMoeV3VLForConditionalGeneration",
+    "0.5.23": "MiniCPMV4_7ForConditionalGeneration",
+}
+# arg_groups/overrides.py, _MAMBA_RADIX_CACHE_ARCHS: the strategy is resolved for these.
+RADIX_STATE = {
+    "0.5.14": """
+        BailingMoeV2_5ForCausalLM FalconH1ForCausalLM GraniteMoeHybridForCausalLM
+        InternS2PreviewForConditionalGeneration JetNemotronForCausalLM JetVLMForConditionalGeneration
+        KimiLinearForCausalLM Lfm2ForCausalLM MiniCPMV4_6ForConditionalGeneration NemotronHForCausalLM
+        NemotronHPuzzleForCausalLM Qwen3NextForCausalLM Qwen3_5ForConditionalGeneration
+        Qwen3_5MoeForConditionalGeneration ZayaForCausalLM
+    """,
+    "0.5.17": "KimiK3ForConditionalGeneration Lfm2MoeForCausalLM",
+    "0.5.18": "InternS2MobiusForConditionalGeneration",
+    "0.5.19": "BailingMoeV3ForCausalLM Qwen3_5ForCausalLM Qwen3_5MoeForCausalLM",
+    "0.5.20": """
+        Glm5NextForConditionalGeneration NemotronH_Omni_Reasoning_V3 Qwen4ExpForConditionalGeneration
+    """,
+    "0.5.21": "BailingMoeV3VLForConditionalGeneration GigaChat35ForCausalLM",
+    "0.5.23": "MiniCPMV4_7ForConditionalGeneration",
+}
 # server_args.py and nemotron_h_hook.py (0.5.12): classes that go through _handle_mamba_radix_cache, whose
 # radix cache keeps states at single tokens.
 RADIX_STATE_0_5_12 = frozenset(
@@ -141,8 +158,8 @@ SELF_DRAFTING = frozenset(
 # _config_draft_model).
 ONE_DRAFT_LAYER = frozenset({"HYV3ForCausalLM", "HYV4ForCausalLM"})
 
-# arg_groups/model_overrides/minicpm.py (0.5.23): the radix cache is off where layers keep states.
-NO_RADIX_0_5_23 = frozenset({"MiniCPMForCausalLM", "MiniCPMSALAForCausalLM"})
+# arg_groups/model_overrides/minicpm.py: the radix cache is off where layers keep states.
+NO_RADIX_0_5_19 = frozenset({"MiniCPMForCausalLM", "MiniCPMSALAForCausalLM"})
 
 # configs/model_config.py (0.5.23), PURE_SSM_ARCHITECTURES.
 PURE_STATE = frozenset({"FalconMambaForCausalLM", "Mamba2ForCausalLM", "MambaForCausalLM"})

@@ -91,7 +91,7 @@ def _checked_dsa(model: EngineModel, flag: str) -> str:
 
 def _checked_dsv4(model: EngineModel, flag: str, rules: Rules) -> str:
     # overrides.py, _deepseek_v4_kv_cache_dtype; deepseek_v4_hook.py in 0.5.12 allows fp8_e4m3 alone.
-    allowed = ("fp8_e4m3", "bfloat16") if rules.dsv4_padded_pages else ("fp8_e4m3",)
+    allowed = ("fp8_e4m3", "bfloat16") if rules.dsv4_takes_bfloat16 else ("fp8_e4m3",)
     if flag not in allowed:
         raise refused(f"{flag} is not a KV dtype of {model.name}", f"--kv-cache-dtype {' or '.join(allowed)}")
     return flag

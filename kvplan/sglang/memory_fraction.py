@@ -149,6 +149,8 @@ def _most_graph_tokens(model: EngineModel, deployment: Deployment, chunk: int, r
     most = min(chunk, rules.prefill_graph_tokens.get(model.name, chunk))
     if deployment.max_total_tokens is not None:
         most = min(most, deployment.max_total_tokens)
+    if rules.graph_tokens_within_context and deployment.context_length is not None:
+        most = min(most, deployment.context_length)
     paths = (model.architecture.source.location, model.architecture.id)
     if rules.llama2_graph_cap and any("llama-2" in path.lower() for path in paths):
         most = min(most, _LLAMA2_GRAPH_TOKENS)

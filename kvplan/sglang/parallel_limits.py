@@ -1,42 +1,32 @@
-"""Ways to spread a model over GPUs that its class does not take (0.5.23).
-
-Sources: arg_groups/model_overrides/*.py and arg_groups/model_hook.py.
-"""
+"""Ways to spread a model over GPUs that its class does not take, by release; see parallel_names."""
 
 from __future__ import annotations
 
 from kvplan.deployment import Deployment
-from kvplan.errors import refused
+from kvplan.errors import bad_option, refused
 from kvplan.layers import LatentAttention
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.rule_set import Rules
 
-NO_ATTENTION_DP = frozenset(
-    """
-    Ernie4_5_VLMoeForConditionalGeneration IQuestQ1ForCausalLM MiniCPMForCausalLM MiniCPMSALAForCausalLM
-    """.split()
-)
-NO_PIPELINE = frozenset({"IQuestQ1ForCausalLM", "InternS2MobiusForConditionalGeneration"})
-NO_DCP = frozenset({"HYV4ForCausalLM", "IQuestQ1ForCausalLM"})
-
 
 def refuse_parallel(model: EngineModel, deployment: Deployment, rules: Rules) -> None:
     """RefusedError for a kind of parallelism that the model's class does not support."""
-    if not rules.class_parallel_limits:
-        if model.name == "LongcatFlashForCausalLM" and deployment.pp > 1:
-            # Its stages would be sized for half of their attention blocks.
-            raise refused(f"SGLang {rules.version} does not split {model.name} into stages", "--pp 1")
-        return
-    if model.name in NO_ATTENTION_DP and deployment.attention_dp > 1:
+    if model.name in rules.no_attention_dp and deployment.attention_dp > 1:
         raise refused(f"{model.name} does not support DP attention", "leave --enable-dp-attention out")
-    if model.name in NO_PIPELINE and deployment.pp > 1:
+    if model.name in rules.no_pipeline and deployment.pp > 1:
         raise refused(f"{model.name} does not support pipeline parallelism", "--pp 1 with a larger --tp")
     if deployment.dcp > 1:
-        _refuse_dcp(model, deployment)
+        _refuse_dcp(model, deployment, rules)
 
 
-def _refuse_dcp(model: EngineModel, deployment: Deployment) -> None:
-    if model.name in NO_DCP:
+def _refuse_dcp(model: EngineModel, deployment: Deployment, rules: Rules) -> None:
+    if not rules.splits_context:
+        raise bad_option(
+            "dcp",
+            f"kvplan has no rules of decode context parallelism in SGLang {rules.version}",
+            "--engine-version 0.5.22 or later",
+        )
+    if model.name in rules.no_dcp:
         raise refused(f"{model.name} does not support decode context parallelism", "--dcp 1")
     if not model.dsa:
         return

@@ -36,15 +36,21 @@ class Rules:
     running_requests_lower_graph_batch: bool
     no_prefill_graph_with: frozenset[str]
     dsa_cell_follows_row: bool
+    glm_on_sm120_keeps_scales: bool
     dsa_elides_shared_index: bool
     dsa_cell_pools_index: bool
     charges_state_padding_slot: bool
     draft_states_first: bool
     overlaps_draft_windows: bool
     plain_fp4_beside_states: bool
+    draft_reserve_for_trees: bool
     draft_reserve_in_request_table: bool
     state_follows_pipeline_stage: bool
     draft_in_cell: bool
+    draft_in_swa_cell: bool
+    drafts_slide: bool
+    draft_indexes_apart: bool
+    draft_on_host_too: bool
     extra_buffer_strategy: bool
     nemotron_by_drafts: bool
     extra_buffer: frozenset[str]
@@ -56,14 +62,21 @@ class Rules:
     dsv4_stage_layers: bool
     dsv4_states_per_request: bool
     dsv4_padded_pages: bool
+    dsv4_padded_index_pages: bool
     dsv4_pads_low_ratios: bool
+    dsv4_takes_bfloat16: bool
+    dsv4_checks_window: bool
     requested_below_estimate: bool
+    at_least_one_request: bool
     fa4_for_asymmetric: bool
     profile_rounds_to_float32: bool
     multimodal_reserve_mib: int
     fused_qkv_may_divide: bool
     trtllm_mha_before_blackwell: bool
-    class_parallel_limits: bool
+    no_attention_dp: frozenset[str]
+    no_pipeline: frozenset[str]
+    no_dcp: frozenset[str]
+    splits_context: bool
     fa4_sets_page: bool
     hisparse_for_index_blocks: bool
     backend_must_be_named: frozenset[str]
@@ -76,6 +89,7 @@ class Rules:
     rope_dim_is_head_dim: frozenset[str]
     hisparse_in_dsa_cell: bool
     llama2_graph_cap: bool
+    graph_tokens_within_context: bool
     prefill_graph_tokens: Mapping[str, int]
     stages_overlap: int
     minimum_over_stages: bool
