@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from kvplan.dtypes import KvFormat, canonical, element_bytes
-from kvplan.sglang.rules import BF16, FP4_BLOCK_16, FP8_E4M3, MXFP8
+from kvplan.sglang.kv_formats import BF16, FP4_BLOCK_16, FP8_E4M3, MXFP8
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ EVERYTHING = Architecture(
     hidden_size=4096,
     config_heads=ConfigHeads(kv_heads=2, head_dim=256, v_head_dim=128),
     draft_layers=0,
+    draft_local_layers=0,
     loops=2,
     attention_sinks=True,
     fused_qkv_tp=4,
@@ -88,6 +89,7 @@ attention_heads: 32
 hidden_size: 4096
 config_heads: {kv_heads: 2, head_dim: 256, v_head_dim: 128}
 draft_layers: 0
+draft_local_layers: 0
 loops: 2
 attention_sinks: true
 fused_qkv_tp: 4

@@ -9,22 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from kvplan.dtypes import KvFormat
 from kvplan.errors import bad_option
 from kvplan.sglang import backend_defaults as backends
 from kvplan.sglang import backend_names, families
+from kvplan.sglang.kv_formats import COMMON_FORMATS, FP4_BLOCK_16, MXFP8
 from kvplan.sglang.memory_tiers import memory_tiers
 from kvplan.sglang.rule_set import Rules
-from kvplan.sglang.rules_first import (
-    COMMON_FORMATS,
-    FP4_BLOCK_16,
-    INTERNVL_TEXT,
-    V0_5_12,
-    class_lists,
-)
-
-# One scale byte per 32 FP8 values (model_executor/pool_configurator.py, scale_block_size).
-MXFP8 = KvFormat(dtype="float8_e4m3fn", scale_block=32, scale_bytes=1)
+from kvplan.sglang.rules_first import INTERNVL_TEXT, V0_5_12, class_lists
 
 
 def _next(before: Rules, release: str, **changes: Any) -> Rules:

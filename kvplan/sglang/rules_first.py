@@ -7,23 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from kvplan.dtypes import KvFormat
 from kvplan.sglang import backend_names, families, model_classes, parallel_names, registry
 from kvplan.sglang.backend_defaults import BACKENDS_0_5_12
+from kvplan.sglang.kv_formats import COMMON_FORMATS, FP4_BLOCK_16
 from kvplan.sglang.memory_tiers import memory_tiers
 from kvplan.sglang.releases import names
 from kvplan.sglang.rule_set import Rules
 
-BF16 = KvFormat(dtype="bfloat16")
-FP8_E4M3 = KvFormat(dtype="float8_e4m3fn")
-FP8_E5M2 = KvFormat(dtype="float8_e5m2")
-# One scale byte per 16 FP4 values (layers/quantization/fp4_kv_cache_quant_method.py).
-FP4_BLOCK_16 = KvFormat(dtype="float4_e2m1fn_x2", scale_block=16, scale_bytes=1)
-
 # configs/internvl.py has no class for such a text model.
 INTERNVL_TEXT = "llm_config.architectures: "
-
-COMMON_FORMATS = {"bf16": BF16, "bfloat16": BF16, "fp8_e4m3": FP8_E4M3, "fp8_e5m2": FP8_E5M2}
 
 
 def class_lists(release: str) -> dict[str, Any]:
