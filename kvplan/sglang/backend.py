@@ -198,13 +198,6 @@ def _backend_page(
     if backend == "trtllm_mha":
         return asked if asked in rules.trtllm_mha_pages else KERNEL_PAGE
     single_path = (deployment.speculative_eagle_topk or 0) <= 1
-    default = deployment.attention_backend is None
-    if (
-        backend == "fa4"
-        and not model.mla
-        and gpu.is_sm100
-        and single_path
-        and (rules.fa4_sets_page or default)
-    ):
+    if backend == "fa4" and not model.mla and gpu.is_sm100 and single_path and rules.fa4_sets_page:
         return FA4_PAGE
     return asked

@@ -129,6 +129,8 @@ def _graph_reserve(model: EngineModel, deployment: Deployment, rules: Rules, bat
 
 def _captures_prefill(model: EngineModel, deployment: Deployment, rules: Rules) -> bool:
     """Source: cuda_graph_hook.disable_breakable_cudagraph_if_incompatible; _handle_piecewise_cuda_graph."""
+    if model.multimodal and model.name in rules.piecewise_multimodal:
+        return deployment.pp == 1 and not deployment.enable_dp_attention
     if model.name in rules.no_prefill_graph:
         return False
     reasons = {

@@ -166,16 +166,26 @@ MULTIMODAL = {
 # Multimodal classes that keep prefill CUDA graphs (configs/model_config.py,
 # multimodal_breakable_cuda_graph_supported_model_archs).
 MULTIMODAL_PREFILL_GRAPH = {
-    "0.5.16": """
-        MiniMaxM3SparseForCausalLM MiniMaxM3SparseForConditionalGeneration
-        Qwen3_5ForConditionalGeneration Qwen3_5MoeForConditionalGeneration
-    """,
+    "0.5.16": "Qwen3_5ForConditionalGeneration Qwen3_5MoeForConditionalGeneration",
     "0.5.18": """
         InternS2MobiusForConditionalGeneration KimiK25ForConditionalGeneration
         KimiK3ForConditionalGeneration MuseGlimmerForConditionalGeneration
     """,
     "0.5.19": "Cohere2VisionForConditionalGeneration PaddleOCRVLForConditionalGeneration",
     "0.5.20": "Glm5NextForConditionalGeneration",
-    "0.5.22": "Qwen4ExpForConditionalGeneration",
+    "0.5.22": """
+        MiniMaxM3SparseForCausalLM MiniMaxM3SparseForConditionalGeneration
+        Qwen4ExpForConditionalGeneration
+    """,
     "0.5.23": "MuseSparkForConditionalGeneration",
 }
+
+# Those that keep piecewise ones instead (multimodal_piecewise_cuda_graph_supported_model_archs); none
+# since 0.5.22.
+PIECEWISE_MULTIMODAL_0_5_14 = frozenset({"Cohere2VisionForConditionalGeneration"})
+PIECEWISE_MULTIMODAL_0_5_19 = frozenset(
+    """
+    KimiK25ForConditionalGeneration MiniMaxM3SparseForCausalLM MiniMaxM3SparseForConditionalGeneration
+    """.split()
+)
+PIECEWISE_MULTIMODAL_0_5_16 = PIECEWISE_MULTIMODAL_0_5_14 | PIECEWISE_MULTIMODAL_0_5_19

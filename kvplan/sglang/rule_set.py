@@ -35,6 +35,7 @@ class Rules:
     draft_headroom_mib: int
     running_requests_lower_graph_batch: bool
     no_prefill_graph_with: frozenset[str]
+    piecewise_multimodal: frozenset[str]
     dsa_cell_follows_row: bool
     glm_on_sm120_keeps_scales: bool
     dsa_elides_shared_index: bool
@@ -47,6 +48,7 @@ class Rules:
     draft_reserve_in_request_table: bool
     state_follows_pipeline_stage: bool
     draft_in_cell: bool
+    counts_drafts_without_path: bool
     draft_in_swa_cell: bool
     drafts_slide: bool
     draft_indexes_apart: bool

@@ -11,7 +11,7 @@ from typing import Any
 
 from kvplan.errors import bad_option
 from kvplan.sglang import backend_defaults as backends
-from kvplan.sglang import backend_names, families
+from kvplan.sglang import backend_names, families, model_classes
 from kvplan.sglang.kv_formats import COMMON_FORMATS, FP4_BLOCK_16, MXFP8
 from kvplan.sglang.memory_tiers import memory_tiers
 from kvplan.sglang.rule_set import Rules
@@ -66,7 +66,7 @@ V0_5_14 = _next(
     states_at_single_tokens=frozenset(),
     no_radix=frozenset(),
     overlaps_draft_windows=True,
-    multimodal_prefill_graph=frozenset({"Cohere2VisionForConditionalGeneration"}),
+    piecewise_multimodal=model_classes.PIECEWISE_MULTIMODAL_0_5_14,
     # mem_cache/memory_pool_host.py has a pool for K and V of different widths.
     host_v_as_wide_as_k=False,
     dsv4_takes_bfloat16=True,
@@ -77,6 +77,7 @@ V0_5_15 = _next(
     "0.5.15",
     # Breakable prefill graphs take the place of piecewise ones.
     no_prefill_graph=frozenset(),
+    piecewise_multimodal=frozenset(),
     no_prefill_graph_with=frozenset({"attention dp", "multimodal", "mla", "dsv4"}),
     unloadable=(INTERNVL_TEXT,),
     mixed_keeps_kv_algo=True,
@@ -99,6 +100,7 @@ V0_5_16 = _next(
     plain_fp4_beside_states=False,
     vision_unread=frozenset(),
     no_prefill_graph_with=frozenset({"attention dp", "dcp", "multimodal", "mla", "dsv4"}),
+    piecewise_multimodal=model_classes.PIECEWISE_MULTIMODAL_0_5_16,
     draft_reserve_in_request_table=True,
     checks_swa_floor=True,
     dsv4_drafts=("EAGLE", "DSPARK"),
@@ -141,6 +143,7 @@ V0_5_19 = _next(
     V0_5_18,
     "0.5.19",
     no_prefill_graph_with=frozenset({"pp", "dcp", "multimodal", "dsv4"}),
+    piecewise_multimodal=model_classes.PIECEWISE_MULTIMODAL_0_5_19,
     kv_algo_methods=frozenset({"modelopt", "fp8", "compressed-tensors"}),
     drafts_slide=True,
     no_radix=families.NO_RADIX_0_5_19,
@@ -160,6 +163,7 @@ V0_5_20 = _next(
     no_prefill_graph=frozenset({"Glm5NextForConditionalGeneration"}),
     no_prefill_graph_with=frozenset({"pp", "dcp", "multimodal", "dsv4", "kda"}),
     fp4_mla_backends=("flashinfer", "trtllm_mla"),
+    counts_drafts_without_path=True,
     dsv4_checks_window=True,
     qwen3_vl_on_hopper=True,
     backends=backends.BACKENDS_0_5_20,
@@ -186,6 +190,7 @@ V0_5_22 = _next(
     "0.5.22",
     attention_backends=V0_5_21.attention_backends | {"llada2_cfg_flashinfer"},
     no_prefill_graph=frozenset(),
+    piecewise_multimodal=frozenset(),
     running_requests_lower_graph_batch=True,
     dsa_cell_pools_index=True,
     draft_on_host_too=True,

@@ -158,11 +158,13 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
         draft_tokens=(deployment.speculative_num_draft_tokens or 0)
         if deployment.speculative_algorithm
         else 0,
-        draft_layers=_draft_layers(model) if drafts else 0,
+        draft_layers=_draft_layers(model, rules) if drafts else 0,
     )
 
 
-def _draft_layers(model: EngineModel) -> int:
+def _draft_layers(model: EngineModel, rules: Rules) -> int:
+    if model.name not in SELF_DRAFTING and not rules.counts_drafts_without_path:
+        return 0
     if model.name in ONE_DRAFT_LAYER:
         return 1
     listed = model.architecture.draft_layers
