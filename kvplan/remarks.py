@@ -128,6 +128,11 @@ def _rope_alias(settings: Settings) -> Iterator[str]:
 
 
 def _stages(settings: Settings, fewest_tokens: int | None) -> Iterator[str]:
+    if settings.deployment.pp > 1 and settings.model.name not in settings.rules.pipeline:
+        yield (
+            f"SGLang {settings.rules.version} does not start: {settings.model.name} takes no pipeline stages "
+            "(--pp 1 with a larger --tp)"
+        )
     if settings.deployment.pp > 1 and not settings.rules.minimum_over_stages and fewest_tokens is not None:
         yield (
             f"max_total_num_tokens is that of the first pipeline stage; the server takes the smallest of all "

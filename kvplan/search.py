@@ -13,6 +13,7 @@ from kvplan.errors import KvplanError
 from kvplan.hardware import gpu_by_name
 from kvplan.planning import plan
 from kvplan.records import Plan
+from kvplan.sglang.rules import rules_for
 from kvplan.units import ceil_div
 
 # Flags of the server, by fields of a deployment; what only kvplan asks is not among them.
@@ -87,7 +88,7 @@ def layouts(model: Architecture, asked: Deployment, gpus: int) -> Iterator[Deplo
     """Ways to lay a server over `gpus` GPUs: TP, attention DP inside it, and stages where they apply.
 
     Pipeline stages apply over several machines, and where the heads do not divide by the GPUs: as few as
-    leave each to one machine and to heads that divide.
+    leave each to one machine and to heads that divide; never for a class that takes none.
     """
     sizes = [1, *(size for size in _DP_SIZES if size <= gpus and gpus % size == 0)]
     for dp in sizes:
@@ -96,6 +97,9 @@ def layouts(model: Architecture, asked: Deployment, gpus: int) -> Iterator[Deplo
             yield found
     heads = model.attention_heads or 0
     if gpus <= GPUS_OF_A_MACHINE and heads % gpus == 0:
+        return
+    rules = rules_for(asked.engine_version)
+    if rules.alias.get(model.architecture, model.architecture) not in rules.pipeline:
         return
     for pp in (size for size in _DP_SIZES if gpus % size == 0 and gpus // size <= GPUS_OF_A_MACHINE):
         found = varied(asked, tp=gpus // pp, pp=pp, dp=1, enable_dp_attention=False)

@@ -75,7 +75,8 @@ def _preferred(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rule
         preferred = FA3_SINCE_AMPERE
     if preferred is None or (model.name in STATES_DECIDE and not model.has_state):
         return None
-    if model.name in MINIMAX_M3 and gpu.is_sm100 and deployment.kv_cache_dtype == "fp8_e4m3":
+    fp8_blocks = MINIMAX_M3_PAGE in rules.trtllm_mha_pages and deployment.kv_cache_dtype == "fp8_e4m3"
+    if model.name in MINIMAX_M3 and gpu.is_sm100 and fp8_blocks:
         return "trtllm_mha"  # the backend of its FP8 attention GEMMs
     if gpu.is_hopper:
         return preferred.hopper

@@ -77,6 +77,7 @@ class Rules:
     trtllm_mha_before_blackwell: bool
     no_attention_dp: frozenset[str]
     no_pipeline: frozenset[str]
+    pipeline: frozenset[str]
     no_dcp: frozenset[str]
     splits_context: bool
     fa4_sets_page: bool

@@ -34,6 +34,7 @@ def class_lists(release: str) -> dict[str, Any]:
         "no_attention_dp": names(parallel_names.NO_ATTENTION_DP, release),
         "no_pipeline": names(parallel_names.NO_PIPELINE, release)
         - names(parallel_names.SPLITS_SINCE, release),
+        "pipeline": names(parallel_names.PIPELINE, release),
         "no_dcp": names(parallel_names.NO_DCP, release),
         "multimodal": names(model_classes.MULTIMODAL, release),
         "multimodal_prefill_graph": names(model_classes.MULTIMODAL_PREFILL_GRAPH, release),
