@@ -62,6 +62,8 @@ class Deployment:
     kv_cache_dtype: str = "auto"
     page_size: int | None = None
     attention_backend: str | None = None
+    dsa_prefill_backend: str | None = None
+    dsa_decode_backend: str | None = None
     mem_fraction_static: float | None = None
     chunked_prefill_size: int | None = None
     context_length: int | None = None

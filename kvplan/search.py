@@ -27,6 +27,8 @@ SERVER_FLAGS = {
     "kv_cache_dtype": "--kv-cache-dtype",
     "page_size": "--page-size",
     "attention_backend": "--attention-backend",
+    "dsa_prefill_backend": "--dsa-prefill-backend",
+    "dsa_decode_backend": "--dsa-decode-backend",
     "mem_fraction_static": "--mem-fraction-static",
     "chunked_prefill_size": "--chunked-prefill-size",
     "context_length": "--context-length",

@@ -110,6 +110,8 @@ OPTIONS: dict[str, OptionSpec] = {
     "kv_cache_dtype": _name("auto, bf16, fp8_e4m3, fp8_e5m2 ...", "DTYPE"),
     "page_size": _count("Tokens of one page; some models and backends force theirs."),
     "attention_backend": _name("Attention backend; the default depends on GPU and model."),
+    "dsa_prefill_backend": _name("Kernel of sparse MLA for prefill: trtllm, flashmla_kv ..."),
+    "dsa_decode_backend": _name("The same for decode; FP8 rows depend on both."),
     "chunked_prefill_size": OptionSpec(
         help="Tokens of a prefill chunk, -1 for none; it sets the default memory fraction.",
         metavar="TOKENS",

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from kvplan.frozen import dataclass
+from kvplan.sglang.dsa_backends import DSA_BACKENDS
 from kvplan.units import parse_number, parse_tokens
 
 MODEL_FLAG = "--model-path"
@@ -51,6 +52,12 @@ def _word(text: str) -> str:
     return text
 
 
+def _dsa_kernel(text: str) -> str:
+    if text not in DSA_BACKENDS:
+        raise ValueError(f"no kernel of sparse MLA on CUDA (known: {', '.join(DSA_BACKENDS)})")
+    return text
+
+
 def _counts(**fields: str) -> dict[str, Modelled]:
     return {_flag(name): Modelled(field=field, read=_count) for name, field in fields.items()}
 
@@ -89,6 +96,8 @@ MODELLED: dict[str, Modelled] = {
     "--swa-full-tokens-ratio": Modelled(field="swa_full_tokens_ratio", read=parse_number, unset=(0.8,)),
     "--mamba-full-memory-ratio": Modelled(field="mamba_full_memory_ratio", read=parse_number),
     **_words("kv_cache_dtype", "attention_backend", "mamba_ssm_dtype", "speculative_algorithm"),
+    "--dsa-prefill-backend": Modelled(field="dsa_prefill_backend", read=_dsa_kernel),
+    "--dsa-decode-backend": Modelled(field="dsa_decode_backend", read=_dsa_kernel),
     **_switches(
         "enable_dp_attention",
         "disable_radix_cache",
@@ -118,6 +127,9 @@ ALIASES: dict[str, str] = {
     "--nccl-init-addr": "--dist-init-addr",
     "--grpc-http-sidecar-port": "--smg-http-sidecar-port",
     "--context-bucket": "--cuda-graph-prefill-max-context",
+    # Their names in 0.5.12.
+    "--nsa-prefill-backend": "--dsa-prefill-backend",
+    "--nsa-decode-backend": "--dsa-decode-backend",
     "--tp": "--tp-size",
     "--dp": "--dp-size",
     "--pp": "--pp-size",

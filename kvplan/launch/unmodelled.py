@@ -84,11 +84,6 @@ UNMODELLED: dict[str, Unmodelled] = {
     **_all(
         "layers that share an index get index keys of their own", "--enable-unified-cache-external-linker!"
     ),
-    **_all(
-        "FP8 rows depend on it",
-        "--dsa-prefill-backend --dsa-decode-backend --nsa-prefill-backend --nsa-decode-backend",
-        neutral="auto",
-    ),
     **_all("it changes the rows of DeepSeek-V4", "--dsv4-attn-backend", neutral="auto flashmla"),
     **_all("it changes the rows of DeepSeek-V4", "--enable-deepseek-v4-fp4-indexer! --c128-page-size"),
     **_all(

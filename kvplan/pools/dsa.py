@@ -8,6 +8,7 @@ from kvplan.layers.latent import INDEX_SCALE_BLOCK, INDEX_SCALE_BYTES, index_key
 from kvplan.pools.default import TokenLink, draft_bytes, draft_term
 from kvplan.pools.mla import latent_layer
 from kvplan.records import Term
+from kvplan.sglang.dsa_backends import dsa_backends, keeps_plain_rows
 from kvplan.sglang.model import EngineModel, Stage
 from kvplan.sglang.settings import Settings
 
@@ -63,7 +64,9 @@ def stored_row_bytes(settings: Settings) -> int:
     128 elements: 512 + 512 / 128 * 4 + 64 * 2 = 656 B. Source: kv_cache_configurator.py,
     calculate_mla_kv_cache_dim.
     """
-    if settings.kv.dtype != "float8_e4m3fn" or _trtllm_rows(settings):
+    asked = settings.deployment
+    backends = dsa_backends(settings.model, asked, settings.flag, settings.gpu, settings.rules)
+    if settings.kv.dtype != "float8_e4m3fn" or keeps_plain_rows(backends, settings.rules):
         return _plain_row(settings)
     latent = latent_layer(settings)
     scales = latent.kv_lora_rank // INDEX_SCALE_BLOCK * INDEX_SCALE_BYTES
@@ -72,17 +75,6 @@ def stored_row_bytes(settings: Settings) -> int:
 
 def _plain_row(settings: Settings) -> int:
     return latent_layer(settings).latent_dim * element_bytes(settings.kv.dtype)
-
-
-def _trtllm_rows(settings: Settings) -> bool:
-    # overrides.py, _dsa_split_backend_resolution: the DSA kernels by KV dtype and GPU.
-    if settings.deployment.dcp > 1:
-        return True
-    if settings.deployment.enable_hisparse:
-        return False
-    if settings.gpu.sm // 10 == 12 and settings.model.name == "GlmMoeDsaForCausalLM":
-        return not settings.rules.glm_on_sm120_keeps_scales  # flashinfer_sparse_mla
-    return settings.gpu.sm >= 100
 
 
 def row_formula(settings: Settings, row: int) -> str:

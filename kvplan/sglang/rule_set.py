@@ -38,6 +38,7 @@ class Rules:
     piecewise_multimodal: frozenset[str]
     dsa_cell_follows_row: bool
     glm_on_sm120_keeps_scales: bool
+    plain_rows_for_tilelang: bool
     dsa_elides_shared_index: bool
     dsa_cell_pools_index: bool
     charges_state_padding_slot: bool

@@ -193,6 +193,7 @@ V0_5_22 = _next(
     piecewise_multimodal=frozenset(),
     running_requests_lower_graph_batch=True,
     dsa_cell_pools_index=True,
+    plain_rows_for_tilelang=True,
     draft_on_host_too=True,
     splits_context=True,
     dsv4_padded_index_pages=True,

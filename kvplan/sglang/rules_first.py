@@ -58,6 +58,7 @@ V0_5_12 = Rules(
     piecewise_multimodal=frozenset(),
     dsa_cell_follows_row=False,
     glm_on_sm120_keeps_scales=False,
+    plain_rows_for_tilelang=False,
     dsa_elides_shared_index=False,
     dsa_cell_pools_index=False,
     charges_state_padding_slot=False,

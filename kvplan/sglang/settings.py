@@ -18,6 +18,7 @@ from kvplan.sglang import (
     speculation,
     speculation_limits,
 )
+from kvplan.sglang.dsa_backends import refuse_dsa_backends
 from kvplan.sglang.families import ONE_DRAFT_LAYER, PURE_STATE, SELF_DRAFTING
 from kvplan.sglang.memory_fraction import MemorySettings, memory_settings
 from kvplan.sglang.model import EngineModel
@@ -128,6 +129,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
     backend_limits.refuse_backend(model, deployment, (prefill, backend), gpu, rules)
     backend_limits.refuse_paged_states(model, deployment, states, rules)
     flag = kv_dtype.kv_flag(model, deployment, gpu, rules)
+    refuse_dsa_backends(model, deployment, flag, rules)
     refusals.refuse_kv_format(model, deployment, flag, (prefill, backend), gpu, rules)
     backend_limits.refuse_unnamed_backend(model, deployment, rules)
     page = backends.page_size(model, deployment, backend, gpu, rules, states)

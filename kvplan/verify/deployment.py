@@ -8,7 +8,7 @@ from dataclasses import field
 from kvplan.bootlog import BootLog
 from kvplan.frozen import dataclass
 from kvplan.hardware import GPUS, Gpu
-from kvplan.launch.modelled import ATTENTION_DP_FLAG, MODELLED, Modelled
+from kvplan.launch.modelled import ALIASES, ATTENTION_DP_FLAG, MODELLED, Modelled
 from kvplan.launch.unmodelled import UNMODELLED
 from kvplan.units import GIB, MIB
 
@@ -60,7 +60,8 @@ def told_by(log: BootLog) -> Told:
     arguments = log.server_args
     settings: dict[str, object] = {}
     for flag, entry in MODELLED.items():
-        value = arguments.get(_name(flag))
+        spellings = (flag, *(alias for alias, stands_for in ALIASES.items() if stands_for == flag))
+        value = next((arguments[name] for name in map(_name, spellings) if name in arguments), None)
         if _is_set(entry, value):
             settings[entry.field] = value
     ranks = arguments.get(_name(ATTENTION_DP_FLAG))

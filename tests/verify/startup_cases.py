@@ -128,13 +128,12 @@ STARTS = (
     Start(
         id="2025-08-08, 1 x 16GB GPU",
         model="Qwen/Qwen3-0.6B",
-        settings=SMALL,
+        # The default of its time, 0.4.10, server_args.py: 1 - (2.8 + 1 / 10) x 1,024 / 16,376 = 0.819
+        settings={**SMALL, "mem_fraction_static": 0.819},
         pools=((104_273, (5.57, 5.57)),),
         free=(15.16, 13.91),
         tokens=104_273,
-        terms=((TOKEN, 114_688, True), (TOKENS, 95_030, False)),  # 28 x 8 x 256 x 2
-        # 0.4.10, server_args.py: 1 - (2.8 + 1 / 10) x 1,024 / 16,376 = 0.819, which gives 104,539 tokens
-        why="of August 2025, whose default fraction is 0.819 here, not the 0.76 of 0.5.12",
+        terms=((TOKEN, 114_688, True), (TOKENS, 104_539, True)),  # 28 x 8 x 256 x 2
     ),
     Start(
         id="2026-07-16, 4 x GB10",

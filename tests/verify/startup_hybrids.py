@@ -86,7 +86,7 @@ HYBRIDS = (
     Start(
         id="0.5.17, 1 x GPU not named",
         model=QWEN_27B,
-        settings={**DRAFT, "gpu": "h200", "mamba_ssm_dtype": "bfloat16"},
+        settings={**DRAFT, "engine_version": "0.5.17", "gpu": "h200", "mamba_ssm_dtype": "bfloat16"},
         pools=((171_008, (5.22, 5.22)),),
         states=(43, 0.12, 3.09),
         terms=(
@@ -157,20 +157,27 @@ DEEPSEEK_V4 = (
     Start(
         id="0.5.13, 8 x 288GB AMD GPU",
         model="deepseek-ai/DeepSeek-V4-Pro",
-        settings={**OLD, **V4_PRO, **RANKS},
+        settings={**V4_PRO, **RANKS, "engine_version": "0.5.13"},
         sizing={"bytes_per_full_token": 32_781.44, "available_bytes": 105.08},
         tokens=3_441_920,
-        terms=((CELL, 32_869.0375, False), (TOKENS, 3_432_448, True)),
-        why="0.15 x 584 B less, one layer: as if the config's compress_ratios left the MTP layer out",
+        terms=((CELL, 32_781.4375, True), (TOKENS, 3_441_664, True)),
     ),
     Start(
         id="0.5.15, 8 x MI355X 288GB",
         model="deepseek-ai/DeepSeek-V4-Pro",
-        settings=V4_PRO,
+        # Its 1.01 GiB of C128 states are those of 64 requests: 67 x 128 rows x 4,096 B x 31 layers.
+        settings={**V4_PRO, "engine_version": "0.5.15", "max_running_requests": 64},
         sizing={"bytes_per_full_token": 13_735.04, "available_bytes": 118.93},
         tokens=9_217_792,
-        terms=((CELL, 12_379.5, False), (TOKENS, 9_975_296, False)),
-        why="0.5.15, between the rule sets: 0.5.13 less its C128 states, 0.15 x 4,096 x 31 B",
+        terms=((CELL, 13_735.0375, True), (TOKENS, 9_218_048, True)),
+    ),
+    Start(
+        id="2026-08-10, 4 x Ascend 910B 64GB",
+        model="deepseek-ai/DeepSeek-V4-Flash",
+        settings={**RANKS, "engine_version": "0.5.17", "tp": 4, "dp": 4, "max_running_requests": 4},
+        sizing={"bytes_per_full_token": 7_705.45, "available_bytes": 6.16},
+        tokens=852_992,
+        terms=((CELL, 7_705.45, True), (TOKENS, 852_736, True)),
     ),
     Start(
         id="2026-05-15, 1 x 96GB GPU",
