@@ -120,6 +120,7 @@ def _context(settings: Settings) -> int:
 
 
 def _resolved(settings: Settings) -> Resolved:
+    kernels = settings.dsa_backends if settings.model.dsa else (None, None)
     return Resolved(
         gpu=settings.gpu.name,
         attention_tp=settings.attention_tp,
@@ -128,6 +129,8 @@ def _resolved(settings: Settings) -> Resolved:
         kv_cache_flag=settings.flag,
         page_size=settings.page,
         attention_backend=settings.backend,
+        dsa_prefill_backend=kernels[0],
+        dsa_decode_backend=kernels[1],
         mem_fraction_static=settings.memory.mem_fraction_static,
         chunked_prefill_size=settings.memory.chunked_prefill_size,
         context_length=settings.context,

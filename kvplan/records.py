@@ -124,7 +124,8 @@ class Capacity:
 class Resolved:
     """The engine's options after its own rules: nothing is `auto` any more.
 
-    `kv_cache_dtype` as torch names it; `state_slots_per_request` is 0 without recurrent state.
+    `kv_cache_dtype` as torch names it; `state_slots_per_request` is 0 without recurrent state, the
+    kernels of sparse MLA are None where the model has none.
     """
 
     gpu: str
@@ -134,6 +135,8 @@ class Resolved:
     kv_cache_flag: str
     page_size: int
     attention_backend: str
+    dsa_prefill_backend: str | None
+    dsa_decode_backend: str | None
     mem_fraction_static: float
     chunked_prefill_size: int
     context_length: int

@@ -68,6 +68,8 @@ def resolved(**changes: Any) -> Resolved:
         "kv_cache_flag": "auto",
         "page_size": 1,
         "attention_backend": "fa3",
+        "dsa_prefill_backend": None,
+        "dsa_decode_backend": None,
         "mem_fraction_static": 0.903,
         "chunked_prefill_size": 8192,
         "context_length": 131_072,

@@ -8,7 +8,7 @@ from kvplan.layers.latent import INDEX_SCALE_BLOCK, INDEX_SCALE_BYTES, index_key
 from kvplan.pools.default import TokenLink, draft_bytes, draft_term
 from kvplan.pools.mla import latent_layer
 from kvplan.records import Term
-from kvplan.sglang.dsa_backends import dsa_backends, keeps_plain_rows
+from kvplan.sglang.dsa_backends import keeps_plain_rows
 from kvplan.sglang.model import EngineModel, Stage
 from kvplan.sglang.settings import Settings
 
@@ -64,9 +64,7 @@ def stored_row_bytes(settings: Settings) -> int:
     128 elements: 512 + 512 / 128 * 4 + 64 * 2 = 656 B. Source: kv_cache_configurator.py,
     calculate_mla_kv_cache_dim.
     """
-    asked = settings.deployment
-    backends = dsa_backends(settings.model, asked, settings.flag, settings.gpu, settings.rules)
-    if settings.kv.dtype != "float8_e4m3fn" or keeps_plain_rows(backends, settings.rules):
+    if settings.kv.dtype != "float8_e4m3fn" or keeps_plain_rows(settings.dsa_backends, settings.rules):
         return _plain_row(settings)
     latent = latent_layer(settings)
     scales = latent.kv_lora_rank // INDEX_SCALE_BLOCK * INDEX_SCALE_BYTES

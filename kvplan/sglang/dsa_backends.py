@@ -32,10 +32,9 @@ def dsa_backends(
 def _defaults(
     model: EngineModel, deployment: Deployment, flag: str, gpu: Gpu, rules: Rules
 ) -> tuple[str, str]:
-    glm_on_sm120 = gpu.sm // 10 == 12 and model.name == "GlmMoeDsaForCausalLM" and flag == _FP8
     if deployment.dcp == 1 and deployment.enable_hisparse:
         default = "flashmla_kv" if flag == _FP8 else "flashmla_sparse"
-    elif deployment.dcp == 1 and glm_on_sm120 and rules.glm_on_sm120_keeps_scales:
+    elif deployment.dcp == 1 and _glm_on_sm120(model, flag, gpu, rules):
         default = "flashinfer_sparse_mla"
     elif flag == _FP8:
         default = TRTLLM if gpu.sm >= 100 or deployment.dcp > 1 else "flashmla_kv"
@@ -44,12 +43,19 @@ def _defaults(
     return default, default
 
 
+def _glm_on_sm120(model: EngineModel, flag: str, gpu: Gpu, rules: Rules) -> bool:
+    named = model.name == "GlmMoeDsaForCausalLM" and rules.glm_on_sm120_keeps_scales
+    return named and gpu.sm // 10 == 12 and flag == _FP8
+
+
 def keeps_plain_rows(backends: tuple[str, str], rules: Rules) -> bool:
     """Whether FP8 latents are kept as bare values, without scales (calculate_mla_kv_cache_dim)."""
     return TRTLLM in backends or (rules.plain_rows_for_tilelang and backends == (TILELANG, TILELANG))
 
 
-def refuse_dsa_backends(model: EngineModel, deployment: Deployment, flag: str, rules: Rules) -> None:
+def refuse_dsa_backends(
+    model: EngineModel, deployment: Deployment, flag: str, gpu: Gpu, rules: Rules
+) -> None:
     """InputError for a name that is none, RefusedError for one that does not go with the rest."""
     given = {
         "dsa_prefill_backend": deployment.dsa_prefill_backend,
@@ -68,7 +74,8 @@ def refuse_dsa_backends(model: EngineModel, deployment: Deployment, flag: str, r
             f"HiSparse with {flag} KV runs on {' or '.join(allowed)}, not {' and '.join(named)}",
             "leave --dsa-prefill-backend and --dsa-decode-backend out",
         )
-    if flag == _FP8 and rules.plain_rows_for_tilelang and TILELANG in named and named != [TILELANG] * 2:
+    checked = rules.plain_rows_for_tilelang and not _glm_on_sm120(model, flag, gpu, rules)
+    if flag == _FP8 and checked and TILELANG in named and named != [TILELANG] * 2:
         raise refused(
             "FP8 latents of tilelang and of another kernel have different layouts",
             "tilelang for both --dsa-prefill-backend and --dsa-decode-backend",

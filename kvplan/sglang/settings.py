@@ -18,7 +18,7 @@ from kvplan.sglang import (
     speculation,
     speculation_limits,
 )
-from kvplan.sglang.dsa_backends import refuse_dsa_backends
+from kvplan.sglang.dsa_backends import dsa_backends, refuse_dsa_backends
 from kvplan.sglang.families import ONE_DRAFT_LAYER, PURE_STATE, SELF_DRAFTING
 from kvplan.sglang.memory_fraction import MemorySettings, memory_settings
 from kvplan.sglang.model import EngineModel
@@ -85,6 +85,11 @@ class Settings:
         return self.storage
 
     @property
+    def dsa_backends(self) -> tuple[str, str]:
+        """Kernels of sparse MLA for prefill and decode, where the model has it."""
+        return dsa_backends(self.model, self.deployment, self.flag, self.gpu, self.rules)
+
+    @property
     def multimodal_reserve_mib(self) -> int:
         """GPU memory kept for embeddings of images, where the server takes any."""
         if not self.model.multimodal or not self.rules.multimodal_reserve_mib:
@@ -129,7 +134,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
     backend_limits.refuse_backend(model, deployment, (prefill, backend), gpu, rules)
     backend_limits.refuse_paged_states(model, deployment, states, rules)
     flag = kv_dtype.kv_flag(model, deployment, gpu, rules)
-    refuse_dsa_backends(model, deployment, flag, rules)
+    refuse_dsa_backends(model, deployment, flag, gpu, rules)
     refusals.refuse_kv_format(model, deployment, flag, (prefill, backend), gpu, rules)
     backend_limits.refuse_unnamed_backend(model, deployment, rules)
     page = backends.page_size(model, deployment, backend, gpu, rules, states)

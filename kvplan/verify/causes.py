@@ -33,7 +33,14 @@ def causes(
     yield from _draft(log, plan)
     yield from _other_processes(log, plan.deployment, gpu_given=gpu_given)
     yield from (f"not modelled: {one}" for one in not_modelled)
-    yield f"version: the rules are those of {plan.deployment.engine_version}, the log names no version"
+
+
+def version_cause(planned: str, agreeing: Sequence[str]) -> str:
+    """Whose rules were planned with, and those of which releases would agree."""
+    told = f"version: the rules are those of {planned}, the log names no version"
+    if not agreeing:
+        return f"{told}; no release that kvplan knows agrees in every term"
+    return f"{told}; every term agrees under those of {', '.join(agreeing)} (--engine-version {agreeing[-1]})"
 
 
 def _cap(log: BootLog, deployment: Deployment) -> Iterator[str]:

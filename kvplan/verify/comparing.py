@@ -9,11 +9,12 @@ from kvplan.architecture import Architecture
 from kvplan.bootlog import BootLog
 from kvplan.bootlog.records import ROUNDING_GIB
 from kvplan.deployment import Deployment
-from kvplan.errors import RefusedError, option_flag
+from kvplan.errors import KvplanError, RefusedError, option_flag
 from kvplan.planning import plan
 from kvplan.records import Plan
+from kvplan.sglang.rules import RULE_SETS
 from kvplan.units import GIB
-from kvplan.verify.causes import causes
+from kvplan.verify.causes import causes, version_cause
 from kvplan.verify.checks import capacity_checks, cost_checks
 from kvplan.verify.deployment import Told, told_by
 from kvplan.verify.records import DEFAULT_TOLERANCE, Check, Verification
@@ -37,25 +38,45 @@ def verify(
     """
     words = told or told_by(log)
     asked = deployment or Deployment(**words.settings)  # type: ignore[arg-type]
-    costs = plan(architecture, _with_budget(asked, available_bytes=_ANY_BUDGET))
-    plans = _plans(architecture, _budgets(log, asked))
-    checks: list[Check] = list(cost_checks(log, costs))
+    plans, checks = _compared(log, architecture, asked, tolerance)
     notes = [*_guesses(words, asked), *words.notes]
-    if plans:
-        checks += capacity_checks(log, plans, tolerance)
-    else:
+    if not plans:
         notes.append("tokens are not compared: the log does not say what was free before and after loading")
     made: Plan = plans[0] if plans else plan(architecture, _with_budget(asked))
     gpu_given = asked.gpu is not None and not _is_guess("gpu", words, asked)
-    found = causes(log, made, checks, gpu_given=gpu_given, not_modelled=words.not_modelled)
+    found = list(causes(log, made, checks, gpu_given=gpu_given, not_modelled=words.not_modelled))
+    if not all(check.agrees for check in checks):
+        found.append(version_cause(asked.engine_version, _agreeing(log, architecture, asked, tolerance)))
     return Verification(
         plan=made,
         log=log,
-        checks=tuple(checks),
+        checks=checks,
         causes=tuple(found),
         notes=tuple(notes),
         tolerance=tolerance,
     )
+
+
+def _compared(
+    log: BootLog, architecture: Architecture, asked: Deployment, tolerance: float
+) -> tuple[list[Plan], tuple[Check, ...]]:
+    costs = plan(architecture, _with_budget(asked, available_bytes=_ANY_BUDGET))
+    plans = _plans(architecture, _budgets(log, asked))
+    found = list(cost_checks(log, costs))
+    if plans:
+        found += capacity_checks(log, plans, tolerance)
+    return plans, tuple(found)
+
+
+def _agreeing(log: BootLog, architecture: Architecture, asked: Deployment, tolerance: float) -> list[str]:
+    """Releases under whose rules every term agrees."""
+    found = []
+    for release in RULE_SETS:
+        with suppress(KvplanError):
+            checks = _compared(log, architecture, replace(asked, engine_version=release), tolerance)[1]
+            if all(check.agrees for check in checks):
+                found.append(release)
+    return found
 
 
 def _guesses(words: Told, asked: Deployment) -> list[str]:

@@ -61,18 +61,22 @@ STARTS = (
     Start(
         id="2025-10-07, before merge, 8 x B200 (sglang#11309), on B200",
         model="deepseek-v3.2",
-        settings={**V3_2, "gpu": "b200"},
+        # 0.5.4, server_args.py: FP8 KV is read by flashmla_kv on every GPU.
+        settings={
+            **V3_2,
+            "gpu": "b200",
+            "dsa_prefill_backend": "flashmla_kv",
+            "dsa_decode_backend": "flashmla_kv",
+        },
         pools=((975_424, (43.67,)),),
-        terms=((TOKEN, 43_188, False),),  # 61 x (576 + 132)
-        why="61 x (656 + 132) is what the log has: this build stored FlashMLA rows on Blackwell too",
+        terms=((TOKEN, 48_068, True),),  # 61 x (656 + 132)
     ),
     Start(
         id="2025-10-07, 8 x B200 (sglang#11309)",
         model="deepseek-v3.2",
         settings={**V3_2, "gpu": "h200"},
         pools=((1_462_784, (54.52,)),),
-        terms=((TOKEN, 48_068, False),),
-        why="before the fix that counts the index: 61 x 656 alone is 40,016, which the log agrees with",
+        terms=(("bytes per token, without index keys", 40_016, True),),  # 61 x 656
     ),
     Start(
         id="2025-10-07, 8 x B200 (sglang#11309), with the index, as its author counted it",
