@@ -65,7 +65,8 @@ class Architecture:
     `architecture` is the class name that the engine looks up, `dtype` the published one as torch names
     it (None where the config is silent), `context_length` what the engine derives (RoPE scaling
     included), `attention_heads` the query heads. `draft_layers`: MTP layers that ship with the model,
-    `draft_local_layers` those of them that its config lists as local.
+    `draft_local_layers` those of them that its config lists as local, `dspark_block` the tokens that a
+    DSpark draft in the checkpoint proposes at once.
     `mtp_ratios`: entries of compress_ratios past the last layer, which belong to MTP. `loops`: how
     often the stack is run, each time with a cache of its own. `nested_text`: the config nests its
     language model; `modalities`: vision and audio, where it has parts for them. `oddities`: entries of the
@@ -86,6 +87,7 @@ class Architecture:
     config_heads: ConfigHeads | None = None
     draft_layers: int | None = None
     draft_local_layers: int | None = None
+    dspark_block: int | None = None
     loops: int = 1
     attention_sinks: bool = False
     fused_qkv_tp: int | None = None

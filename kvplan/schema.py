@@ -33,6 +33,7 @@ DESCRIPTIONS = {
     "hidden_size": "Width of the residual stream.",
     "config_heads": "Head fields of the config, which an engine uses where it has no rule for the design.",
     "draft_layers": "MTP layers that ship with the model.",
+    "dspark_block": "Tokens that a DSpark draft in the checkpoint proposes at once (dspark_block_size).",
     "draft_local_layers": "MTP layers that the config lists as local (mtp_local_layer_ids).",
     "loops": "How often the stack of layers is run, each time with a cache of its own.",
     "attention_sinks": "Whether attention has learned sinks.",

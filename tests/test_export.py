@@ -47,6 +47,7 @@ EVERYTHING = Architecture(
     config_heads=ConfigHeads(kv_heads=2, head_dim=256, v_head_dim=128),
     draft_layers=0,
     draft_local_layers=0,
+    dspark_block=5,
     loops=2,
     attention_sinks=True,
     fused_qkv_tp=4,
@@ -90,6 +91,7 @@ hidden_size: 4096
 config_heads: {kv_heads: 2, head_dim: 256, v_head_dim: 128}
 draft_layers: 0
 draft_local_layers: 0
+dspark_block: 5
 loops: 2
 attention_sinks: true
 fused_qkv_tp: 4

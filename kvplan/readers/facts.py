@@ -43,6 +43,10 @@ def dtype(reading: Reading) -> str | None:
     return None
 
 
+# Far more than any draft proposes at once.
+MAX_DRAFT_TOKENS = 1024
+
+
 def vision(reading: Reading) -> Vision | None:
     """Size of the vision tower, None without one; Kimi-K3 names it vt_*, and V4.1 has no such part.
 
@@ -69,6 +73,11 @@ def _vision_size(config: Config | None, defaults: Mapping[str, int], *keys: str)
 def draft_layers(reading: Reading) -> int | None:
     """MTP layers that ship with the model, under the one key that SGLang counts."""
     return reading.optional("num_nextn_predict_layers", least=0, most=MAX_LAYERS)
+
+
+def dspark_block(reading: Reading) -> int | None:
+    """Tokens a step of the DSpark draft that the checkpoint bundles (SGLang, dspark_config.py)."""
+    return reading.optional("dspark_block_size", least=1, most=MAX_DRAFT_TOKENS)
 
 
 def draft_local_layers(reading: Reading) -> int | None:

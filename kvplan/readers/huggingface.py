@@ -53,6 +53,7 @@ def read(
         config_heads=facts.config_heads(reading, layers),
         draft_layers=facts.draft_layers(reading),
         draft_local_layers=facts.draft_local_layers(reading),
+        dspark_block=facts.dspark_block(reading),
         loops=loops,
         attention_sinks=facts.attention_sinks(reading),
         fused_qkv_tp=facts.fused_qkv_tp(reading),

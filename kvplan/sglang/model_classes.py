@@ -116,7 +116,7 @@ SIZED_FOR_ALL_STAGES = {
     """,
 }
 # Those of them that keep a range of layers since.
-KEEPS_A_RANGE = {"0.5.20": "KimiLinearForCausalLM", "0.5.23": "KimiK3LinearForCausalLM"}
+KEEPS_A_RANGE = {"0.5.17": "KimiLinearForCausalLM", "0.5.23": "KimiK3LinearForCausalLM"}
 
 # Classes that the engine counts as multimodal (configs/model_config.py, multimodal_model_archs).
 MULTIMODAL = {

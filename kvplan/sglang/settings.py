@@ -142,7 +142,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
     speculation_limits.refuse_speculation(model, deployment, states, backend, rules)
     deployment = speculation.resolved(model, deployment)
     speculation.refuse_tree(deployment, (prefill, backend), page, rules)
-    drafts = deployment.speculative_algorithm in speculation.DRAFT_HEAD
+    drafts = deployment.speculative_algorithm in (*speculation.DRAFT_HEAD, speculation.DSPARK)
     return Settings(
         model=model,
         deployment=deployment,

@@ -18,6 +18,7 @@ DRAFT_HEAD = ("EAGLE", "EAGLE3", "NEXTN")
 # Draft weights of their own, whose layers kvplan does not know.
 DRAFT_MODEL = ("STANDALONE", "DFLASH", "DSPARK", "FROZEN_KV_MTP", "UNO")
 NGRAM = "NGRAM"
+DSPARK = "DSPARK"
 ALGORITHMS = (*DRAFT_HEAD, NGRAM, *DRAFT_MODEL)
 # Classes whose MTP layers come as another checkpoint (_handle_iquest_q1_mtp_draft).
 DRAFTS_APART = frozenset({"IQuestQ1ForCausalLM"})
@@ -36,6 +37,8 @@ def resolved(model: EngineModel, deployment: Deployment) -> Deployment:
         return deployment
     algorithm = asked.upper()
     _refuse_unplanned(model, asked, algorithm)
+    if algorithm == DSPARK:
+        return _with_dspark(model, deployment)
     if algorithm == NGRAM:
         return replace(
             deployment,
@@ -63,11 +66,34 @@ def _refuse_unplanned(model: EngineModel, asked: str, algorithm: str) -> None:
             f"{model.name} drafts with a checkpoint of its own, which kvplan does not plan",
             "leave --speculative-algorithm out",
         )
-    if algorithm in DRAFT_MODEL:
+    if algorithm in DRAFT_MODEL and not (algorithm == DSPARK and bundles_dspark(model)):
         raise refused(
             f"{algorithm} needs a draft model, and kvplan plans drafts that ship with the model alone",
             "--speculative-algorithm EAGLE or NGRAM",
         )
+
+
+def bundles_dspark(model: EngineModel) -> bool:
+    """Whether the checkpoint ships a DSpark draft of which kvplan knows the cache: that of DeepSeek-V4."""
+    return model.dsv4 and model.architecture.dspark_block is not None
+
+
+def _with_dspark(model: EngineModel, deployment: Deployment) -> Deployment:
+    """One step of a whole block, verified with the token before it (_handle_dspark)."""
+    tokens = (model.architecture.dspark_block or 0) + 1
+    given = deployment.speculative_num_draft_tokens
+    if given not in (None, tokens):
+        raise refused(
+            f"the DSpark draft of {model.name} is verified {tokens} tokens at a time, not {given}",
+            f"--speculative-num-draft-tokens {tokens}, or leave it out",
+        )
+    return replace(
+        deployment,
+        speculative_algorithm=DSPARK,
+        speculative_num_steps=1,
+        speculative_eagle_topk=1,
+        speculative_num_draft_tokens=tokens,
+    )
 
 
 def _numbers(model: EngineModel, deployment: Deployment) -> tuple[int, int, int]:
