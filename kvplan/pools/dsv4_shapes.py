@@ -81,7 +81,7 @@ def page_bytes(settings: Settings, ratio: int) -> int:
     rows (deepseek_v4_hook.py, _default_dsv4_attention_backend; select_dsv4_kv_layout).
     """
     rows = settings.page // (ratio or 1)
-    v41 = settings.model.architecture.model_type == "deepseek_v41"
+    v41 = settings.rules.dsv4_mega_kernel and settings.model.architecture.model_type == "deepseek_v41"
     if v41 and settings.gpu.is_sm100 and settings.attention_tp == 1 and settings.flag == "fp8_e4m3":
         if ratio in (1, 2):
             return padded_page_bytes(V41_FP4_ROW_BYTES, rows, V41_FP4_ALIGN_BYTES)

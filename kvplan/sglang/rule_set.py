@@ -68,6 +68,7 @@ class Rules:
     dsv4_padded_index_pages: bool
     dsv4_pads_low_ratios: bool
     dsv4_takes_bfloat16: bool
+    dsv4_mega_kernel: bool
     dsv4_checks_window: bool
     requested_below_estimate: bool
     at_least_one_request: bool

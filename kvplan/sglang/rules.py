@@ -211,6 +211,7 @@ V0_5_23 = _next(
     attention_backends=V0_5_22.attention_backends,
     at_least_one_request=True,
     dsv4_pads_low_ratios=True,
+    dsv4_mega_kernel=True,
     # arg_groups/muse_spark_hook.py turns post-capture sizing on.
     sized_after_capture=frozenset({"MuseSparkForConditionalGeneration"}),
     backends=backends.BACKENDS_0_5_23,

@@ -86,6 +86,7 @@ V0_5_12 = Rules(
     dsv4_padded_index_pages=False,
     dsv4_pads_low_ratios=False,
     dsv4_takes_bfloat16=False,
+    dsv4_mega_kernel=False,
     dsv4_checks_window=False,
     requested_below_estimate=True,
     at_least_one_request=False,
