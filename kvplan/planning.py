@@ -138,4 +138,5 @@ def _resolved(settings: Settings) -> Resolved:
         mamba_full_memory_ratio=settings.state_ratio,
         state_slots_per_request=settings.states.slots_per_request,
         draft_layers=settings.draft_layers,
+        speculative_num_draft_tokens=settings.draft_tokens or None,
     )

@@ -144,6 +144,7 @@ class Resolved:
     mamba_full_memory_ratio: float
     state_slots_per_request: int
     draft_layers: int
+    speculative_num_draft_tokens: int | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -173,8 +173,7 @@ def _ring(plan: Plan, pool: str, buffer: Buffer, each: int) -> Item:
     """A ring of block states: with the window's pages, or (0.5.23, C128 and C2) once per request."""
     model = plan.architecture
     widths = {layer.head_dim for layer, _ in model.groups if isinstance(layer, CompressedAttention)}
-    drafts = plan.deployment.speculative_num_draft_tokens or 0
-    drafts = drafts if plan.deployment.speculative_algorithm is not None else 0
+    drafts = plan.resolved.speculative_num_draft_tokens or 0
     overlapping = pool.startswith("indexer") or buffer.shape[1] == _OVERLAPPING_VECTORS * max(widths)
     ratios = {layer.ratio for layer, _ in model.groups if isinstance(layer, CompressedAttention)}
     ratio = 4 if overlapping else 128 if 128 in ratios else 2

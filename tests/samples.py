@@ -77,6 +77,7 @@ def resolved(**changes: Any) -> Resolved:
         "mamba_full_memory_ratio": 0.9,
         "state_slots_per_request": 0,
         "draft_layers": 0,
+        "speculative_num_draft_tokens": None,
     }
     return Resolved(**(known | changes))
 

@@ -23,7 +23,8 @@ RESULT  tokens differ by +11.84%; 2 of 3 terms differ
 cause   the pool is 0.55 GiB larger than planned per GPU
 cause   bytes per token: 131,184.4 in the log, 147,456.0 in the plan: another
         model, KV dtype (here bfloat16), --tp or version
-cause   version: the rules are those of 0.5.12, the log names no version
+cause   version: the rules are those of 0.5.12, the log names no version; no
+        release that kvplan knows agrees in every term
 
 taken:  --engine-version 0.5.12: the rules nearest to the form of the log
 taken:  --gpu rtx4090: the smallest that has the free memory of the log

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kvplan import Deployment, InputError, RefusedError, plan
+from kvplan import Deployment, InputError, RefusedError, load, plan
 from kvplan.architecture import Architecture
 from kvplan.sglang.model import EngineModel, classify
 from kvplan.sglang.rules import rules_for
@@ -99,3 +99,21 @@ def test_numbers_that_can_not_be(options: dict[str, Any], words: str) -> None:
 def test_drafts_that_are_not_counted_are_named() -> None:
     warned = plan(LLAMA_8B, Deployment(speculative_algorithm="EAGLE3")).warnings
     assert any("without KV of the draft" in text for text in warned)
+
+
+def test_a_bundled_dspark_draft_verifies_its_block_and_a_token() -> None:
+    """V4.1-Flash: dspark_block_size 5 (its config.json); the cell counts 41 for 40 layers."""
+    flash = load("deepseek-ai/DeepSeek-V4.1-Flash", source="bundled")
+    made = plan(flash, Deployment(tp=4, speculative_algorithm="DSPARK", engine_version="0.5.21"))
+    assert made.resolved.speculative_num_draft_tokens == 6
+    assert made.pool.cell_size == pytest.approx(1_630 * 41 / 40, rel=1e-12)
+    with pytest.raises(RefusedError, match="is verified 6 tokens at a time, not 4"):
+        plan(flash, Deployment(tp=4, speculative_algorithm="DSPARK", speculative_num_draft_tokens=4))
+    ranks = Deployment(tp=4, dp=4, enable_dp_attention=True, speculative_algorithm="DSPARK")
+    assert any("asks for --enable-dp-lm-head" in warning for warning in plan(flash, ranks).warnings)
+
+
+def test_a_dspark_draft_of_its_own_is_not_planned() -> None:
+    flash = load("deepseek-ai/DeepSeek-V4-Flash", source="bundled")
+    with pytest.raises(RefusedError, match="DSPARK needs a draft model"):
+        plan(flash, Deployment(tp=4, speculative_algorithm="DSPARK"))

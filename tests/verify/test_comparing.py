@@ -117,6 +117,22 @@ def test_another_model_is_seen_by_the_bytes_of_a_token() -> None:
     )
 
 
+def test_the_releases_that_would_agree_are_named() -> None:
+    """DeepSeek-V4-Pro as 0.5.15 logged it: 13,735.04 B a token, which 0.5.12 does not have."""
+    text = (
+        "[2026-07-20 10:00:00 TP0] DSV4 memory calculation: bytes_per_full_token=13735.04, "
+        "available_bytes=105.08 GB, full_token=8173056"
+    )
+    log = read_log([text])
+    model = load("deepseek-ai/DeepSeek-V4-Pro", source="bundled")
+    asked = Deployment(tp=8, gpu="h200", swa_full_tokens_ratio=0.15, engine_version="0.5.12")
+    found = verify(log, model, asked)
+    assert found.causes[-1] == (
+        "version: the rules are those of 0.5.12, the log names no version; every term agrees under those of "
+        "0.5.15, 0.5.16, 0.5.17, 0.5.18, 0.5.19, 0.5.20 (--engine-version 0.5.20)"
+    )
+
+
 def test_a_draft_is_named_where_tokens_differ() -> None:
     found = compared(samples.V0_5_12_DRAFT, "Qwen/Qwen3.5-27B", mem_fraction_static=0.85)
     assert not found.holds
