@@ -1,7 +1,7 @@
 """The lines of a start that say something about memory, in the forms of 0.4 to 0.5.23.
 
 Source: model_executor/model_runner.py, mem_cache/memory_pool.py, model_executor/pool_configurator.py,
-managers/scheduler.py and distributed/bootstrap.py of both versions.
+managers/scheduler.py and distributed/bootstrap.py of 0.5.12 and 0.5.23.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def read_arguments(words: Sequence[str], problems: list[Problem], shown: str) ->
     """The arguments of one server, flag by flag.
 
     A first word that is no flag is the model, as `sglang serve MODEL` has it. What is wrong is added to
-    `problems`: a flag that neither version has may be one of another version, but not a misspelt one.
+    `problems`: a flag that no known release has may be one of another release, but not a misspelt one.
     """
     given = Given()
     rest = list(words)

@@ -1,6 +1,7 @@
 """Flags of SGLang that touch no pool: passed over in silence, a reason for each group.
 
-Source: sglang/srt/arg_groups/fields/ (0.5.23) and sglang/srt/server_args.py (0.5.12), every flag of both.
+Source: sglang/srt/arg_groups/fields/ (0.5.23) and sglang/srt/server_args.py (0.5.12): every flag
+of both, and of the releases between them.
 """
 
 from __future__ import annotations
@@ -95,8 +96,8 @@ IGNORED: tuple[Ignored, ...] = (
         kt-max-deferred-experts-per-token kt-method kt-threadpool-count linear-attn-verify-backend
         mamba-backend mamba-cache-philox-rounds mamba-max-states-per-path mamba-track-interval
         moe-runner-backend monokernel-backend mooncake-ib-device offload-mode offload-num-in-group
-        offload-prefetch-step piecewise-cuda-graph-compiler ple-offload-backend ple-offload-dir
-        return-hidden-states-mode sampling-backend sampling-mask-max-tokens
+        cuda-graph-tc-compiler offload-prefetch-step piecewise-cuda-graph-compiler ple-offload-backend
+        ple-offload-dir return-hidden-states-mode sampling-backend sampling-mask-max-tokens
         tbo-token-distribution-threshold torch-compile-max-bs triton-attention-num-kv-splits
         triton-attention-split-tile-size watermark-config
         """,
@@ -127,7 +128,7 @@ IGNORED: tuple[Ignored, ...] = (
         values="""
         cp-strategy dcp-comm-backend dist-init-addr dist-timeout elastic-ep-initial-size
         elastic-ep-join-rank-offset gated-launch-port load-balance-method nccl-port nnodes node-rank
-        nsa-prefill-cp-mode pp-async-batch-depth pp-max-micro-batch-size prefill-cp-mode
+        nsa-prefill-cp-mode dsa-prefill-cp-mode pp-async-batch-depth pp-max-micro-batch-size prefill-cp-mode
         """,
         switches="""
         dcp-replicate-q-proj disable-attn-tp-gather elastic-ep-rejoin enable-attn-tp-input-scattered
@@ -201,8 +202,8 @@ IGNORED: tuple[Ignored, ...] = (
         disaggregation-decode-extra-slots disaggregation-decode-host-receive-threshold
         disaggregation-decode-polling-interval disaggregation-decode-retraction-backup
         disaggregation-ib-device disaggregation-transfer-backend encoder-bootstrap-port
-        encoder-transfer-backend num-reserved-decode-tokens optimistic-prefill-attempts pdmux-config-path
-        sm-group-num
+        encoder-transfer-backend num-reserved-decode-tokens optimistic-prefill-attempts
+        optimistic-prefill-retries pdmux-config-path sm-group-num
         """,
         switches="""
         disaggregation-decode-enable-offload-kvcache disaggregation-decode-enable-radix-cache

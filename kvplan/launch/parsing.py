@@ -124,7 +124,7 @@ def _read(command: Command, shown: str) -> Launch:
         image_version=command.version,
         notes=(
             *(
-                f"{flag[:_SHOWN_VALUE]}: no flag of SGLang 0.5.12 or 0.5.23, left out"
+                f"{flag[:_SHOWN_VALUE]}: no flag of SGLang 0.5.12 to 0.5.23, left out"
                 for flag in arguments.unknown
             ),
             *(f"{text[:_SHOWN_VALUE]}: its default in the text" for text in command.defaults),

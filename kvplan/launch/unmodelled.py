@@ -52,6 +52,7 @@ UNMODELLED: dict[str, Unmodelled] = {
     **_all(
         "context parallelism changes how heads and caches are split",
         "--enable-prefill-cp! --enable-prefill-context-parallel! --enable-nsa-prefill-context-parallel! "
+        "--enable-dsa-prefill-context-parallel! "
         "--enable-cp-decode-attn-tp! --enable-dsa-cache-layer-split!",
     ),
     **_all("storage at rest is shared out over the group", "--enable-kv-cache-sharding!"),
@@ -71,7 +72,7 @@ UNMODELLED: dict[str, Unmodelled] = {
     **_all(
         "it adds or shrinks state buffers",
         "--enable-int8-mamba-checkpoint! --int8-mamba-ckpt-size --enable-linear-replayssm! "
-        "--enable-linear-replayssm-spec! --linear-replayssm-cache-len",
+        "--enable-linear-replayssm-spec! --enable-gdn-replayssm-spec! --linear-replayssm-cache-len",
     ),
     **_all(
         "page size and FP8 rows can depend on it",

@@ -1,4 +1,4 @@
-"""Shapes of DeepSeek-V4 pools that both versions share."""
+"""Shapes of DeepSeek-V4 pools that all versions share."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def test_a_given_budget_silences_what_no_longer_matters(budget: dict[str, Any], 
 def test_a_flag_of_another_version_is_named_and_left_out(flag: str) -> None:
     launch = parse(f"{SERVER} --model-path org/m {flag} --tp 8")
     assert launch.settings == {"tp": 8}
-    named = f"{flag.split(maxsplit=1)[0]}: no flag of SGLang 0.5.12 or 0.5.23, left out"
+    named = f"{flag.split(maxsplit=1)[0]}: no flag of SGLang 0.5.12 to 0.5.23, left out"
     assert launch.warnings(launch.deployment) == (named,)
 
 
