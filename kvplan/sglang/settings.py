@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from kvplan.deployment import Deployment
 from kvplan.dtypes import KvFormat
+from kvplan.errors import refused
 from kvplan.frozen import dataclass
 from kvplan.hardware import Gpu, gpu_by_name
 from kvplan.layers import Storage
@@ -157,7 +158,7 @@ def settle(model: EngineModel, deployment: Deployment, gpu_name: str, rules: Rul
         kv=kv_dtype.kv_format(flag, model, rules),
         memory=memory_settings(model, deployment, gpu, rules),
         states=states,
-        requests=_requests(model, deployment),
+        requests=_requests(model, deployment, rules),
         swa_ratio=ratio,
         swa_ratio_given=given,
         state_ratio=_state_ratio(model, deployment),
@@ -180,12 +181,19 @@ def _draft_layers(model: EngineModel, rules: Rules) -> int:
     return listed or 0
 
 
-def _requests(model: EngineModel, deployment: Deployment) -> int | None:
-    if deployment.max_running_requests is not None:
-        return deployment.max_running_requests
-    if model.dsv4:
-        return DSV4_REQUESTS
-    return SPECULATIVE_REQUESTS if deployment.speculative_algorithm is not None else None
+def _requests(model: EngineModel, deployment: Deployment, rules: Rules) -> int | None:
+    requests, ranks = deployment.max_running_requests, deployment.attention_dp
+    if requests is None and model.dsv4:
+        requests = DSV4_REQUESTS
+    elif requests is None and deployment.speculative_algorithm is not None:
+        requests = SPECULATIVE_REQUESTS
+    if requests is not None and requests < ranks and not rules.at_least_one_request:
+        # tp_worker.py: "max_running_request is zero"; 0.5.23 rounds up to one request a rank.
+        raise refused(
+            f"{requests} requests leave none for each of {ranks} attention-DP ranks",
+            f"--max-running-requests {ranks} or more",
+        )
+    return requests
 
 
 def _swa_ratio(model: EngineModel, deployment: Deployment, rules: Rules) -> tuple[float, bool]:

@@ -72,3 +72,32 @@ def test_stages_that_a_class_does_not_take_are_warned_of(model: str, release: st
 def test_options_of_other_releases_are_bad_input(model: str, options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         plan(load(model, source="bundled"), Deployment(tp=4, **options))
+
+
+@pytest.mark.parametrize(
+    ("release", "asked", "running"),
+    [
+        # tp_worker.py asserts max_running_requests > 0: 7 // 8 = 0 stops 0.5.22; 0.5.23 takes max(1, 7 // 8).
+        ("0.5.22", 7, None),
+        ("0.5.22", 8, 1),
+        ("0.5.23", 7, 1),
+    ],
+)
+def test_requests_that_leave_none_for_a_rank(release: str, asked: int, running: int | None) -> None:
+    ranks = Deployment(
+        gpu="h200",
+        tp=8,
+        dp=8,
+        enable_dp_attention=True,
+        max_running_requests=asked,
+        engine_version=release,
+        available_bytes=1 << 34,
+    )
+    model = load("Qwen/Qwen3-8B", source="bundled")
+    if running is None:
+        with pytest.raises(RefusedError, match="leave none for each of 8 attention-DP ranks"):
+            plan(model, ranks)
+    else:
+        capacity = plan(model, ranks).capacity
+        assert capacity is not None
+        assert capacity.max_running_requests == running
