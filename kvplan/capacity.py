@@ -18,9 +18,6 @@ from kvplan.sglang.settings import Settings
 from kvplan.stages import state_shares
 from kvplan.units import GIB, ceil_div
 
-# Running requests where none are asked for (resolve_max_num_reqs).
-_LEAST_ESTIMATE, _MOST_ESTIMATE = 2048, 4096
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sized:
@@ -165,7 +162,7 @@ def _profiled_gib(settings: Settings) -> float:
 def _running_requests(settings: Settings, sizes: Sizes, pool: states.StatePool | None) -> int:
     """Requests that run at once on one attention-DP rank (resolve_max_num_reqs)."""
     tokens = sizes.max_total
-    estimate = max(min(int(tokens / settings.context * 512), _MOST_ESTIMATE), _LEAST_ESTIMATE)
+    estimate = settings.estimated_requests(tokens)
     if settings.requests is None:
         running = min(estimate, tokens // 2)
     elif settings.rules.requested_below_estimate:

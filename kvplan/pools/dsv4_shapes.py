@@ -66,7 +66,7 @@ def requests_from_tokens(settings: Settings, tokens: int) -> int:
     asked = settings.requests_per_rank
     if asked is not None:
         return asked
-    return min(max(min(int(tokens / settings.context * 512), 4096), 2048), tokens // 2)
+    return min(settings.estimated_requests(tokens), tokens // 2)
 
 
 def padded_page_bytes(row_bytes: int, rows: int, align_bytes: int = PAGE_ALIGN_BYTES) -> int:

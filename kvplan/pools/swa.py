@@ -91,8 +91,13 @@ def _token_bytes(settings: Settings, shape: HeadShape) -> int:
 def _cell(settings: Settings, split: LayerSplit) -> Number:
     local = split.sliding_bytes * split.draft_local
     full = split.full_bytes * (split.full_layers + split.draft_full) + local
-    ratio = settings.swa_ratio if split.full_layers else 1
-    return full + ratio * split.sliding_bytes * (split.sliding_layers + split.draft_sliding)
+    layers = split.sliding_layers + split.draft_sliding
+    if split.full_layers == 0:
+        return full + split.sliding_bytes * layers
+    # Double precision, in the engine's own order.
+    if settings.rules.swa_layers_before_ratio:
+        return full + settings.swa_ratio * (split.sliding_bytes * layers)
+    return full + settings.swa_ratio * split.sliding_bytes * layers
 
 
 def request_cap(settings: Settings, window: int) -> int:

@@ -61,6 +61,7 @@ class Rules:
     states_at_single_tokens: frozenset[str]
     no_radix: frozenset[str]
     request_cap_for_swa: bool
+    swa_layers_before_ratio: bool
     checks_swa_floor: bool
     dsv4_stage_layers: bool
     dsv4_states_per_request: bool

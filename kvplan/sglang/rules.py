@@ -195,6 +195,7 @@ V0_5_22 = _next(
     dsa_cell_pools_index=True,
     plain_rows_for_tilelang=True,
     draft_on_host_too=True,
+    swa_layers_before_ratio=True,
     splits_context=True,
     dsv4_padded_index_pages=True,
     always_counts_global_heads=False,

@@ -79,6 +79,7 @@ V0_5_12 = Rules(
     states_at_single_tokens=families.RADIX_STATE_0_5_12,
     no_radix=families.NO_RADIX_0_5_12,
     request_cap_for_swa=False,
+    swa_layers_before_ratio=False,
     checks_swa_floor=False,
     dsv4_stage_layers=False,
     dsv4_states_per_request=False,

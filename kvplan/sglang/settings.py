@@ -40,6 +40,8 @@ STATE_RATIO = 0.9
 # speculative_hook.py and deepseek_v4_hook.py: running requests where the user gives none.
 SPECULATIVE_REQUESTS = 48
 DSV4_REQUESTS = 256
+# kv_cache_configurator.py, resolve_max_num_reqs: 512 requests for every full context, within these.
+_LEAST_ESTIMATE, _MOST_ESTIMATE = 2048, 4096
 # utils/hf_transformers/common.py, get_context_length, where the config names no length.
 UNNAMED_CONTEXT = 2048
 # mem_cache/sparsity/factory.py: host slots per device slot under HiSparse.
@@ -104,6 +106,10 @@ class Settings:
     def requests_per_rank(self) -> int | None:
         """Running requests that one attention-DP rank is asked to hold."""
         return None if self.requests is None else max(1, self.requests // self.attention_dp)
+
+    def estimated_requests(self, tokens: int) -> int:
+        """Running requests that a pool of `tokens` is taken to hold (resolve_max_num_reqs)."""
+        return max(min(int(tokens / self.context * 512), _MOST_ESTIMATE), _LEAST_ESTIMATE)
 
     @property
     def chunk(self) -> int:

@@ -10,6 +10,7 @@ import pytest
 from kvplan import Deployment, InputError, RefusedError, load, plan
 from kvplan.sglang.releases import names
 from kvplan.sglang.rules import RULE_SETS
+from tests.readers.hf import config, read
 
 
 def test_names_are_those_of_all_releases_up_to_one() -> None:
@@ -101,3 +102,22 @@ def test_requests_that_leave_none_for_a_rank(release: str, asked: int, running: 
         capacity = plan(model, ranks).capacity
         assert capacity is not None
         assert capacity.max_running_requests == running
+
+
+@pytest.mark.parametrize(
+    ("release", "tokens"),
+    [
+        # 6 KV heads x 256 x 2 B = 3,072 B; 2 full, 20 sliding layers: 6,144 + 0.8 x 3,072 x 20 = 55,296 B.
+        # (0.8 x 3,072) x 20 is 49,152.00000000001 in double precision, 0.8 x (3,072 x 20) is 49,152.
+        ("0.5.21", 9_999),
+        ("0.5.22", 10_000),
+    ],
+)
+def test_sliding_bytes_are_multiplied_in_the_order_of_the_release(release: str, tokens: int) -> None:
+    kinds = (["sliding_attention"] * 10 + ["full_attention"]) * 2
+    facts = {"num_key_value_heads": 6, "head_dim": 128, "num_attention_heads": 24, "sliding_window": 512}
+    model = read(config("GptOssForCausalLM", "gpt_oss", num_hidden_layers=22, layer_types=kinds, **facts))
+    budget = Deployment(gpu="a100", page_size=1, available_bytes=55_296 * 10_000, engine_version=release)
+    capacity = plan(model, budget).capacity
+    assert capacity is not None
+    assert capacity.max_total_num_tokens == tokens
