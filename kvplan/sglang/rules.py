@@ -241,6 +241,7 @@ def rules_for(version: str) -> Rules:
     """The rule set of a version; InputError for one that kvplan does not have."""
     found = RULE_SETS.get(version)
     if found is None:
-        known = ", ".join(RULE_SETS)
-        raise bad_option("engine_version", f"no rules for SGLang {version!r}", f"known: {known}")
+        first, *_, last = RULE_SETS
+        known = f"known: each release from {first} to {last}; a post-release has the rules of its release"
+        raise bad_option("engine_version", f"no rules for SGLang {version!r}", known)
     return found
