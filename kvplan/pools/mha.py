@@ -142,7 +142,7 @@ def _index_terms(settings: Settings, stage: Stage) -> list[Term]:
 
 
 def index_element_bytes(settings: Settings, layer: IndexedAttention) -> int:
-    """fp8_e4m3 KV has an FP8 index on Hopper and with trtllm_mha on SM100; all others keep bf16.
+    """fp8_e4m3 KV has an FP8 index with trtllm_mha on SM100, and in 0.5.23 on Hopper; all others keep bf16.
 
     Source: server_args.py, m3_fp8_attn_gemm_enabled; mem_cache/memory_pool.py,
     get_minimax_sparse_index_dtype.
@@ -150,5 +150,6 @@ def index_element_bytes(settings: Settings, layer: IndexedAttention) -> int:
     if not settings.rules.block_index_follows_kv:
         return element_bytes(layer.index_dtype)
     gemm = settings.backend == "trtllm_mha" and settings.gpu.is_sm100
-    fp8 = settings.flag == "fp8_e4m3" and (gemm or settings.gpu.is_hopper)
+    hopper = settings.gpu.is_hopper and settings.rules.block_index_follows_kv_on_hopper
+    fp8 = settings.flag == "fp8_e4m3" and (gemm or hopper)
     return 1 if fp8 else element_bytes(layer.index_dtype)

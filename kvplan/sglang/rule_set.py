@@ -108,6 +108,7 @@ class Rules:
     fp4_cell_rounds_once: bool
     fp4_workspace_in_every_cell: bool
     block_index_follows_kv: bool
+    block_index_follows_kv_on_hopper: bool
     always_counts_global_heads: bool
     unloadable: tuple[str, ...]
     modelopt_needs_sm: Mapping[str, int]

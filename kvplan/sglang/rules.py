@@ -211,6 +211,7 @@ V0_5_23 = _next(
     "0.5.23",
     attention_backends=V0_5_22.attention_backends,
     at_least_one_request=True,
+    block_index_follows_kv_on_hopper=True,
     dsv4_pads_low_ratios=True,
     dsv4_mega_kernel=True,
     # arg_groups/muse_spark_hook.py turns post-capture sizing on.

@@ -132,6 +132,7 @@ V0_5_12 = Rules(
     fp4_cell_rounds_once=True,
     fp4_workspace_in_every_cell=False,
     block_index_follows_kv=False,
+    block_index_follows_kv_on_hopper=False,
     always_counts_global_heads=True,
     # None is added to a width in pool_configurator.py, _compute_cell_size; the transformers of that time
     # has no such layer type.
