@@ -98,10 +98,11 @@ def _constrained(settings: Settings, first: int, fewest: int) -> int:
     """Tokens of the first stage under the user's cap and, where the engine shares it, the fewest."""
     tokens = fewest if settings.rules.minimum_over_stages else first
     limit = settings.deployment.max_total_tokens
-    if limit is not None and limit < settings.page:
+    fewest_tokens = settings.fewest_tokens
+    if limit is not None and limit < fewest_tokens:
         raise refused(
-            f"--max-total-tokens {limit} is less than one page of {settings.page} tokens",
-            f"at least --max-total-tokens {settings.page}",
+            f"--max-total-tokens {limit} is less than the smallest pool, {fewest_tokens} tokens",
+            f"at least --max-total-tokens {fewest_tokens}",
         )
     return tokens if limit is None else min(tokens, limit)
 
@@ -160,15 +161,8 @@ def _profiled_gib(settings: Settings) -> float:
 
 
 def _running_requests(settings: Settings, sizes: Sizes, pool: states.StatePool | None) -> int:
-    """Requests that run at once on one attention-DP rank (resolve_max_num_reqs)."""
-    tokens = sizes.max_total
-    estimate = settings.estimated_requests(tokens)
-    if settings.requests is None:
-        running = min(estimate, tokens // 2)
-    elif settings.rules.requested_below_estimate:
-        running = min(settings.requests // settings.attention_dp, estimate)
-    else:
-        running = min(settings.requests_per_rank or 1, tokens // 2)
+    """Requests that run at once on one attention-DP rank: of the tokens, and of the state slots."""
+    running = settings.running_requests(sizes.max_total)
     if pool is not None:
         running = min(running, pool.slots // settings.states.slots_per_request)
     return running

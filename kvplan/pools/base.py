@@ -73,11 +73,11 @@ def states_exceed(shortfall: int) -> DoesNotFitError:
     )
 
 
-def nothing_fits(kv_bytes: int, needed_bytes: int, page: int) -> DoesNotFitError:
-    """Not one page of tokens fits; says how many bytes per GPU are missing."""
+def nothing_fits(kv_bytes: int, needed_bytes: int, tokens: int) -> DoesNotFitError:
+    """Not even the smallest pool fits, of `tokens`; says how many bytes per GPU are missing."""
     what = (
         f"not enough memory: {kv_bytes:,} bytes per GPU for KV, "
-        f"one page of {page} tokens takes {needed_bytes:,}"
+        f"the smallest pool, {tokens} tokens, takes {needed_bytes:,}"
     )
     hint = "a larger --mem-fraction-static, a higher --tp or a smaller --kv-cache-dtype"
     return too_little(what, max(1, needed_bytes - kv_bytes), hint)

@@ -39,8 +39,8 @@ class TokenLink:
                 raise states_exceed(-kv_bytes)
             return Sizes(max_total=floor_to_page(_tokens_without_kv(settings, stage), settings.page))
         tokens = floor_to_page(kv_bytes // cell, settings.page)
-        if tokens <= 0:
-            raise nothing_fits(kv_bytes, cell * settings.page, settings.page)
+        if tokens < settings.fewest_tokens:
+            raise nothing_fits(kv_bytes, cell * settings.fewest_tokens, settings.fewest_tokens)
         return Sizes(max_total=tokens)
 
     def from_tokens(self, settings: Settings, stage: Stage, price: Price, tokens: int) -> Sizes:

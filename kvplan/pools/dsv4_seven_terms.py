@@ -110,7 +110,7 @@ def from_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
         raise nothing_fits(kv_bytes, page, settings.page)
     what = (
         f"not enough memory: {kv_bytes:,} bytes per GPU for KV; C128 states of the requests that may run "
-        f"take {fixed:,}, one page of {settings.page} full tokens {page:,}"
+        f"take {fixed:,}, the smallest pool, {settings.page} full tokens, {page:,}"
     )
     hint = "a smaller --max-running-requests, a larger --mem-fraction-static or a higher --tp"
     raise too_little(what, fixed + page - kv_bytes, hint)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from math import ceil
 
-from kvplan.errors import DoesNotFitError, Problem, refused
+from kvplan.errors import refused
 from kvplan.frozen import dataclass
 from kvplan.layers.recurrent import state_bytes
+from kvplan.pools.base import too_little
 from kvplan.sglang.model import Stage
 from kvplan.sglang.settings import Settings
 from kvplan.units import GIB
@@ -84,7 +85,7 @@ def _solved_together(settings: Settings, slot: int, rest: float, padding: int) -
     else:
         slots = _slots_by_ratio(settings, slot, rest, padding)
         running = slots // settings.states.slots_per_request
-    _refuse_no_slot(settings, slots, slot, rest, padding)
+    _refuse_few_slots(settings, slots, slot, rest, padding)
     if drafts:
         running = min(settings.requests_per_rank or 1, running)
         reserved = slot * (running + padding) * drafts
@@ -121,7 +122,7 @@ def _drafts_first(settings: Settings, slot: int, rest: float) -> StatePool:
     else:
         budget = rest * settings.state_ratio / (1 + settings.state_ratio)
         slots = int((budget * GIB) // slot)
-    _refuse_no_slot(settings, slots, slot, rest, padding=0)
+    _refuse_few_slots(settings, slots, slot, rest, padding=0)
     return StatePool(
         slots=slots,
         charged_slots=slots,
@@ -131,25 +132,24 @@ def _drafts_first(settings: Settings, slot: int, rest: float) -> StatePool:
     )
 
 
-def _refuse_no_slot(settings: Settings, slots: int, slot: int, rest: float, padding: int) -> None:
-    """Says how many bytes are missing where memory gives no slot; an option may leave a rank none, too."""
-    if slots > 0:
+def _refuse_few_slots(settings: Settings, slots: int, slot: int, rest: float, padding: int) -> None:
+    """Where not one request runs: how many bytes are missing, or which option gives too few slots."""
+    deployment, each = settings.deployment, settings.states.slots_per_request
+    if slots >= each:
         return
-    ratio, spread = settings.state_ratio, settings.draft_tokens / settings.states.slots_per_request
-    needed = ceil(slot * (1 + padding * (1 + settings.draft_tokens) + spread * padding) * (1 + ratio) / ratio)
-    shortfall = needed - int(rest * GIB)
-    if shortfall <= 0:
+    if deployment.max_mamba_cache_size is not None:
+        ranks = settings.attention_dp
         raise refused(
-            "no slot for recurrent state on each attention DP rank",
-            "a larger --max-mamba-cache-size or --max-running-requests",
+            f"a request takes {each} slots of recurrent state, and --max-mamba-cache-size "
+            f"{deployment.max_mamba_cache_size} gives each of {ranks} attention DP ranks {slots}",
+            f"--max-mamba-cache-size {each * ranks} or more",
         )
-    raise DoesNotFitError(
-        Problem(
-            file="",
-            key="",
-            what=f"SGLang would stop: no room for recurrent state: one slot takes {slot:,} bytes per GPU, "
-            f"and its share of the memory is {ratio:g} to 1 of KV; {shortfall:,} bytes are missing",
-            hint="a larger --mem-fraction-static or a higher --tp",
-        ),
-        shortfall_bytes=shortfall,
+    # Draft states come out of the share of the slots, or before it.
+    drafts = 0 if settings.rules.draft_states_first else settings.draft_tokens
+    needed = slot * (each + drafts) + slot * (1 + drafts) * padding
+    shortfall = ceil(needed * (1 + settings.state_ratio) / settings.state_ratio) - int(rest * GIB)
+    what = (
+        f"no room for recurrent state: {each} slots of {slot:,} bytes per GPU let one request run, and "
+        f"their share of the memory is {settings.state_ratio:g} to 1 of KV"
     )
+    raise too_little(what, shortfall, "a larger --mem-fraction-static or a higher --tp")

@@ -166,7 +166,9 @@ class SwaLink:
             return self._capped_sizes(settings, split, kv_bytes)
         cell = price.cell
         tokens = int(kv_bytes // cell)
-        fewest = fewest_full_tokens(settings, engine_window(settings)) if split.full_layers else settings.page
+        fewest = settings.fewest_tokens
+        if split.full_layers:
+            fewest = fewest_full_tokens(settings, engine_window(settings))
         if floor_to_page(tokens, settings.page) < fewest:
             raise _small_pool(settings, cell, kv_bytes, fewest)
         return self._ratio_sizes(settings, split, tokens)
@@ -194,11 +196,11 @@ class SwaLink:
         local = split.sliding_bytes * split.draft_local
         cell = split.full_bytes * (split.full_layers + split.draft_full) + local
         full = floor_to_page(int((kv_bytes - fixed) // cell), settings.page)
-        if full <= 0:
-            needed = cell * settings.page
+        if full < settings.fewest_tokens:
+            needed = cell * settings.fewest_tokens
             what = (
                 f"not enough memory: {kv_bytes:,} bytes per GPU for KV; {swa:,} sliding tokens for the "
-                f"requests that may run take {fixed:,}, one page of {settings.page} full tokens {needed:,}"
+                f"requests that may run take {fixed:,}, {settings.fewest_tokens} full tokens {needed:,}"
             )
             hint = "a smaller --max-running-requests, a larger --mem-fraction-static or a higher --tp"
             raise too_little(what, fixed + needed - kv_bytes, hint)
@@ -227,7 +229,7 @@ def fewest_full_tokens(settings: Settings, window: int | None) -> int:
     """Full tokens, in whole pages, whose sliding pool holds more than a window and a page."""
     page = settings.page
     if not settings.rules.checks_swa_floor or window is None:
-        return page
+        return settings.fewest_tokens
     sliding = floor_to_page(window + page, page) + page
     full = floor_to_page(int(sliding / settings.swa_ratio), page)
     while floor_to_page(int(full * settings.swa_ratio), page) < sliding:
@@ -236,13 +238,13 @@ def fewest_full_tokens(settings: Settings, window: int | None) -> int:
 
 
 def _small_pool(settings: Settings, cell: Number, kv_bytes: int, fewest: int) -> DoesNotFitError:
-    """Too few bytes for `fewest` tokens of the full pool, which the sliding pool asks for or a page is."""
+    """Too few bytes for `fewest` tokens of the full pool, which the sliding pool or a request asks for."""
     needed = int(cell * fewest)
     while needed // cell < fewest:
         needed += 1
     window = engine_window(settings)
-    if fewest == settings.page or window is None:
-        return nothing_fits(kv_bytes, needed, settings.page)
+    if fewest == settings.fewest_tokens or window is None:
+        return nothing_fits(kv_bytes, needed, fewest)
     full = max(0, floor_to_page(int(kv_bytes // cell), settings.page))
     sliding = floor_to_page(int(full * settings.swa_ratio), settings.page)
     reason = small_window(settings, sliding, window)

@@ -42,6 +42,8 @@ SPECULATIVE_REQUESTS = 48
 DSV4_REQUESTS = 256
 # kv_cache_configurator.py, resolve_max_num_reqs: 512 requests for every full context, within these.
 _LEAST_ESTIMATE, _MOST_ESTIMATE = 2048, 4096
+# The same: no more requests than half the tokens. tp_worker.py stops where that leaves none.
+_TOKENS_PER_REQUEST = 2
 # utils/hf_transformers/common.py, get_context_length, where the config names no length.
 UNNAMED_CONTEXT = 2048
 # mem_cache/sparsity/factory.py: host slots per device slot under HiSparse.
@@ -108,8 +110,23 @@ class Settings:
         return None if self.requests is None else max(1, self.requests // self.attention_dp)
 
     def estimated_requests(self, tokens: int) -> int:
-        """Running requests that a pool of `tokens` is taken to hold (resolve_max_num_reqs)."""
+        """Running requests that a pool of `tokens` is taken to hold, before it is seen to hold them."""
         return max(min(int(tokens / self.context * 512), _MOST_ESTIMATE), _LEAST_ESTIMATE)
+
+    def running_requests(self, tokens: int) -> int:
+        """Running requests of one attention-DP rank with a pool of `tokens` (resolve_max_num_reqs)."""
+        most = tokens // _TOKENS_PER_REQUEST
+        if self.requests is None:
+            return min(self.estimated_requests(tokens), most)
+        if self.rules.requested_below_estimate:
+            return min(self.requests // self.attention_dp, self.estimated_requests(tokens))
+        return min(self.requests_per_rank or 1, most)
+
+    @property
+    def fewest_tokens(self) -> int:
+        """The smallest pool that the server starts with: one page, and two tokens for the first request."""
+        halved = self.requests is None or not self.rules.requested_below_estimate
+        return max(self.page, _TOKENS_PER_REQUEST if halved else 1)
 
     @property
     def chunk(self) -> int:

@@ -213,16 +213,16 @@ def test_options_that_can_not_be(options: list[str], line: str) -> None:
 @pytest.mark.parametrize(
     ("model", "budget", "shortfall", "words"),
     [
-        # 131,072 - 100,000
-        ("llama-3.1-8b", "100kB", "31,072", "not enough memory: 100,000 bytes per GPU for KV, one page of 1"),
+        # Half the tokens may run as requests: 2 x 131,072 - 100,000
+        ("llama-3.1-8b", "100kB", "162,144", "not enough memory: 100,000 bytes per GPU for KV, the smallest"),
         # 64 x 78,324 - 1,000,000
-        ("deepseek-v3.2", "1MB", "4,012,736", "one page of 64 tokens takes 5,012,736"),
-        # 1.9 / 0.9 x 2 slots of 192,061,440 (the padding slot counts) - 1,000,000
+        ("deepseek-v3.2", "1MB", "4,012,736", "the smallest pool, 64 tokens, takes 5,012,736"),
+        # 1.9 / 0.9 x 6 slots of 192,061,440 (a request takes 5, the padding slot counts) - 1,000,000
         (
             "qwen3.5-397b-a17b",
             "1MB",
-            "809,926,080",
-            "no room for recurrent state: one slot takes 192,061,440 bytes per GPU",
+            "2,431,778,240",
+            "no room for recurrent state: 5 slots of 192,061,440 bytes per GPU let one request run",
         ),
         # The window of 127, a page of 1, and more: 129 / 0.8 -> 162 full tokens of 66,355.2
         (
@@ -258,7 +258,7 @@ def test_a_cap_on_tokens_below_one_page_is_no_matter_of_memory() -> None:
     refused(
         size("llama-3.1-8b", "--available-bytes", "10GiB", "--max-total-tokens", "10", "--page-size", "64"),
         3,
-        "SGLang would stop: --max-total-tokens 10 is less than one page of 64 tokens "
+        "SGLang would stop: --max-total-tokens 10 is less than the smallest pool, 64 tokens "
         "(at least --max-total-tokens 64)",
     )
 
@@ -273,11 +273,11 @@ def test_a_cap_on_tokens_that_leaves_no_window_names_the_cap() -> None:
 
 
 def test_windows_of_the_requests_that_may_run_are_told_from_the_page() -> None:
-    """64 x (127 + 128 + 1 + 1) + 2 x 8,192 + 1 = 32,833 tokens of 18 x 2,048 B; a full one is as large."""
+    """64 x (127 + 128 + 1 + 1) + 2 x 8,192 + 1 = 32,833 tokens of 18 x 2,048 B; full ones are as large."""
     options = "--available-bytes 300MB --max-running-requests 64 --disable-radix-cache"
     result = size("gpt-oss-120b", *options.split())
     assert result.exit_code == 3
     assert (
-        "32,833 sliding tokens for the requests that may run take 1,210,355,712, one page of 1 full tokens "
-        "36,864; 910,392,576 bytes are missing"
+        "32,833 sliding tokens for the requests that may run take 1,210,355,712, 2 full tokens 73,728; "
+        "910,429,440 bytes are missing"
     ) in result.stderr

@@ -19,7 +19,7 @@ from kvplan.sglang.settings import Settings, settle
 from tests.models import BY_LINK, LLAMA_8B, QWEN_35, of_layers
 
 LINKS = st.sampled_from(sorted(BY_LINK))
-VERSIONS = st.sampled_from(["0.5.12", "0.5.23"])
+VERSIONS = st.sampled_from(["0.5.12", "0.5.14", "0.5.18", "0.5.21", "0.5.23"])
 BUDGETS = st.integers(min_value=1 << 30, max_value=1 << 39)
 PAGES = st.sampled_from([1, 16, 64, 128])
 TPS = st.sampled_from([1, 2, 4, 8, 16])
@@ -66,7 +66,7 @@ def test_never_over_budget_and_one_page_more_would_not_fit(
     version=VERSIONS,
     budget=st.integers(1, 1 << 32),
     page=PAGES,
-    options=st.sampled_from([{}, {"pp": 2}, {"max_mamba_cache_size": 4}, {"swa_full_tokens_ratio": 0.05}]),
+    options=st.sampled_from([{}, {"pp": 2}, {"max_mamba_cache_size": 10}, {"swa_full_tokens_ratio": 0.05}]),
 )
 @settings(max_examples=300, deadline=None)
 def test_the_bytes_that_are_missing_are_enough_and_one_less_is_not(
@@ -80,7 +80,9 @@ def test_the_bytes_that_are_missing_are_enough_and_one_less_is_not(
         enough = budget + error.shortfall_bytes
     except RefusedError:
         return
-    assert plan(BY_LINK[link], replace(deployment, available_bytes=enough)).capacity.max_total_num_tokens
+    capacity = plan(BY_LINK[link], replace(deployment, available_bytes=enough)).capacity
+    assert capacity.max_total_num_tokens
+    assert capacity.max_running_requests
     if enough - 1 > budget:
         with pytest.raises(DoesNotFitError):
             plan(BY_LINK[link], replace(deployment, available_bytes=enough - 1))

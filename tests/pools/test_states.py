@@ -19,10 +19,14 @@ FALCON_MAMBA = kvplan.Architecture(
 DRAFTS = {"speculative_algorithm": "EAGLE", "max_running_requests": 8}
 
 
+# SGLang stops where the slots over those of a request (_calculate_mamba_ratio) give no request.
 # Drafts of 0.5.12 need the radix cache off, where requests and not bytes decide the slots.
-@pytest.mark.parametrize(("engine_version", "options"), [("0.5.23", {}), ("0.5.23", DRAFTS), ("0.5.12", {})])
-def test_the_missing_bytes_give_one_slot_and_one_byte_less_gives_none(
-    engine_version: str, options: dict[str, str | int]
+@pytest.mark.parametrize(
+    ("engine_version", "options", "slots"),
+    [("0.5.23", {}, 5), ("0.5.23", DRAFTS, 5), ("0.5.14", {}, 5), ("0.5.14", DRAFTS, 5), ("0.5.12", {}, 3)],
+)
+def test_the_missing_bytes_let_one_request_run_and_one_byte_less_lets_none(
+    engine_version: str, options: dict[str, str | int], slots: int
 ) -> None:
     model = kvplan.load("qwen3.5-397b-a17b")
 
@@ -33,9 +37,23 @@ def test_the_missing_bytes_give_one_slot_and_one_byte_less_gives_none(
     with pytest.raises(kvplan.DoesNotFitError) as refusal:
         plan(1_000_000)
     enough = 1_000_000 + refusal.value.shortfall_bytes
-    assert plan(enough).capacity.max_mamba_cache_size == 1
+    capacity = plan(enough).capacity
+    assert (capacity.max_mamba_cache_size, capacity.max_running_requests) == (slots, 1)
     with pytest.raises(kvplan.DoesNotFitError, match="1 bytes are missing"):
         plan(enough - 1)
+
+
+def test_slots_that_are_too_few_for_one_request_on_each_rank_are_refused() -> None:
+    """9 // 2 = 4 slots a rank, 5 for a request: SGLang 0.5.23 computes 0 requests and stops."""
+    model = kvplan.load("qwen3.5-397b-a17b")
+
+    def plan(slots: int) -> kvplan.Plan:
+        ranks = {"tp": 4, "dp": 2, "enable_dp_attention": True, "available_bytes": 8 << 30}
+        return kvplan.plan(model, kvplan.Deployment(**ranks, max_mamba_cache_size=slots))  # type: ignore[arg-type]
+
+    with pytest.raises(kvplan.RefusedError, match=r"takes 5 slots of recurrent state, and .* gives each of 2"):
+        plan(9)
+    assert plan(10).capacity.max_running_requests == 1
 
 
 def test_more_slots_than_memory_holds_are_refused_where_no_token_takes_any() -> None:

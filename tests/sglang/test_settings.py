@@ -95,7 +95,10 @@ def test_kv_dtype(model: Architecture, options: dict[str, Any], dtype: str) -> N
         ({"kv_cache_dtype": "fp8"}, "no KV dtype 'fp8' .did you mean"),
         ({"kv_cache_dtype": "nvfp4", "engine_version": "0.5.12"}, "SGLang 0.5.12 has no KV dtype 'nvfp4'"),
         ({"kv_cache_dtype": "fp4_e2m1"}, "SGLang 0.5.23 has no KV dtype 'fp4_e2m1'"),
-        ({"engine_version": "0.6.0"}, "no rules for SGLang '0.6.0' .known: each release from 0.5.12 to 0.5.23"),
+        (
+            {"engine_version": "0.6.0"},
+            "no rules for SGLang '0.6.0' .known: each release from 0.5.12 to 0.5.23",
+        ),
         ({"gpu": "h300"}, "unknown GPU 'h300'"),
     ],
 )
