@@ -56,7 +56,8 @@ def refuse_unnamed_backend(model: EngineModel, deployment: Deployment, rules: Ru
 
 def _refuse_for_class(model: EngineModel, backend: str, rules: Rules) -> None:
     accepted = rules.accepted_backends.get(model.name)
-    if model.name in EXAONE_WINDOWS and "sliding" in model.architecture.kinds:
+    windows = "sliding" in model.architecture.kinds or rules.backend_named_without_windows
+    if model.name in EXAONE_WINDOWS and windows:
         accepted = CHUNK_KERNELS
     if accepted is not None and backend not in accepted:
         raise refused(

@@ -51,6 +51,7 @@ class Rules:
     draft_in_cell: bool
     counts_drafts_without_path: bool
     draft_in_swa_cell: bool
+    drafts_read_as_mla: frozenset[str]
     drafts_slide: bool
     draft_indexes_apart: bool
     draft_on_host_too: bool

@@ -174,6 +174,7 @@ V0_5_21 = _next(
     V0_5_20,
     "0.5.21",
     attention_backends=V0_5_20.attention_backends,
+    drafts_read_as_mla=frozenset(),
     fp4_cell_rounds_once=False,
     fp4_workspace_in_every_cell=False,
     block_index_follows_kv=True,

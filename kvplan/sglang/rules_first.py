@@ -71,6 +71,8 @@ V0_5_12 = Rules(
     draft_in_cell=False,
     counts_drafts_without_path=False,
     draft_in_swa_cell=False,
+    # configs/model_config.py, _derive_model_shapes: every draft of Bailing is taken for one with MLA.
+    drafts_read_as_mla=frozenset({"BailingMoeForCausalLM", "BailingMoeV2ForCausalLM"}),
     drafts_slide=False,
     draft_indexes_apart=False,
     draft_on_host_too=False,

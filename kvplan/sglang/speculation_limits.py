@@ -14,6 +14,8 @@ from kvplan.sglang.rule_set import Rules
 from kvplan.sglang.speculation import NGRAM
 from kvplan.sglang.state_cache import StateCache
 
+# Names under which a draft that ships with the model is asked for.
+_SHIPPED = ("EAGLE", "NEXTN")
 _LEAVE_OUT = "leave --speculative-algorithm out"
 
 
@@ -36,6 +38,11 @@ def refuse_speculation(
         raise refused(
             f"the radix cache of {model.name} keeps no states of drafts in SGLang {rules.version}",
             "--disable-radix-cache, or --assume-supported for a server with tracking slots of its own",
+        )
+    if algorithm in _SHIPPED and model.name in rules.drafts_read_as_mla:
+        raise refused(
+            f"SGLang {rules.version} reads the draft of {model.name} as MLA, which it is not",
+            f"--engine-version 0.5.21 or later, or {_LEAVE_OUT}",
         )
     if algorithm == NGRAM and deployment.enable_dp_attention:
         raise refused("NGRAM does not go with DP attention", "leave --enable-dp-attention out")

@@ -121,3 +121,15 @@ def test_sliding_bytes_are_multiplied_in_the_order_of_the_release(release: str, 
     capacity = plan(model, budget).capacity
     assert capacity is not None
     assert capacity.max_total_num_tokens == tokens
+
+
+@pytest.mark.parametrize(("release", "starts"), [("0.5.12", True), ("0.5.13", False), ("0.5.23", False)])
+def test_exaone_takes_kernels_for_windows_also_without_them(release: str, starts: bool) -> None:
+    """EXAONE-4.0-1.2B: since transformers 5.6 its class gives a window pattern to every config."""
+    model = read(config("Exaone4ForCausalLM", "exaone4", sliding_window=None))
+    asked = Deployment(gpu="a100", attention_backend="flashinfer", engine_version=release)
+    if starts:
+        assert plan(model, asked).pool.link == "MHA"
+    else:
+        with pytest.raises(RefusedError, match="Exaone4ForCausalLM does not run on the flashinfer backend"):
+            plan(model, asked)

@@ -9,6 +9,7 @@ import pytest
 from kvplan import Deployment, RefusedError, plan
 from kvplan.architecture import Architecture
 from tests.models import LLAMA_8B, QWEN_35, V4_FLASH
+from tests.readers.hf import config, read
 
 OLD: dict[str, Any] = {"engine_version": "0.5.12"}
 CHAIN = {"speculative_num_steps": 3, "speculative_eagle_topk": 1, "speculative_num_draft_tokens": 4}
@@ -51,6 +52,18 @@ def test_states_in_the_radix_cache_keep_no_drafts_before_tracking_slots() -> Non
     assert plan(QWEN_35, Deployment(**drafts)).capacity.max_total_num_tokens
     without = Deployment(**drafts, **OLD, disable_radix_cache=True)
     assert plan(QWEN_35, without).capacity.max_total_num_tokens
+
+
+def test_drafts_of_bailing_are_read_as_mla_before_0_5_21() -> None:
+    """model_config.py of 0.5.20 reads kv_lora_rank of BailingMoeForCausalLMNextN, which Ling-2 has not."""
+    ling = read(config("BailingMoeV2ForCausalLM", "bailing_moe_v2", num_nextn_predict_layers=1))
+    drafts: dict[str, Any] = {"speculative_algorithm": "NEXTN", **CHAIN}
+    with pytest.raises(
+        RefusedError, match=r"SGLang 0\.5\.20 reads the draft of BailingMoeV2ForCausalLM as MLA"
+    ):
+        plan(ling, Deployment(**drafts, engine_version="0.5.20"))
+    # 12 layers and a draft layer x 8 KV heads x 256 x 2
+    assert plan(ling, Deployment(**drafts, engine_version="0.5.21")).pool.cell_size == 53_248
 
 
 def test_deepseek_v4_runs_on_its_own_backend_whatever_is_asked() -> None:
