@@ -138,10 +138,10 @@ def _refuse_few_slots(settings: Settings, slots: int, slot: int, rest: float, pa
     if slots >= each:
         return
     if deployment.max_mamba_cache_size is not None:
-        ranks = settings.attention_dp
+        given, ranks = deployment.max_mamba_cache_size, settings.attention_dp
+        spread = f", of which each of {ranks} attention-DP ranks gets {slots}" if ranks > 1 else ""
         raise refused(
-            f"a request takes {each} slots of recurrent state, and --max-mamba-cache-size "
-            f"{deployment.max_mamba_cache_size} gives each of {ranks} attention DP ranks {slots}",
+            f"a request takes {each} slots of recurrent state, and --max-mamba-cache-size is {given}{spread}",
             f"--max-mamba-cache-size {each * ranks} or more",
         )
     # Draft states come out of the share of the slots, or before it.

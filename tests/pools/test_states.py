@@ -51,7 +51,7 @@ def test_slots_that_are_too_few_for_one_request_on_each_rank_are_refused() -> No
         ranks = {"tp": 4, "dp": 2, "enable_dp_attention": True, "available_bytes": 8 << 30}
         return kvplan.plan(model, kvplan.Deployment(**ranks, max_mamba_cache_size=slots))  # type: ignore[arg-type]
 
-    with pytest.raises(kvplan.RefusedError, match=r"takes 5 slots of recurrent state, and .* gives each"):
+    with pytest.raises(kvplan.RefusedError, match=r"is 9, of which each of 2 attention-DP ranks gets 4"):
         plan(9)
     assert plan(10).capacity.max_running_requests == 1
 
