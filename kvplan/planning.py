@@ -73,7 +73,7 @@ def plan(architecture: Architecture, deployment: Deployment) -> Plan:
 def _laid_out(settings: Settings, link: Link, first: tuple[Stage, Price], sized: Sized) -> Layout:
     from kvplan.pools.layout import Counts, lay_out  # noqa: PLC0415 - without a budget there are no pools
 
-    counts = Counts(sizes=sized.sizes, states=sized.states, running=sized.running, kv_bytes=sized.kv_bytes)
+    counts = Counts(sizes=sized.sizes, states=sized.states, running=sized.running)
     stage, price = first
     return lay_out(settings, link.name, stage, price.terms, counts)
 

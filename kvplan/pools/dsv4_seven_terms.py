@@ -15,7 +15,7 @@ from kvplan.pools.dsv4_shapes import (
     any_layer,
     index_head_dim,
     owner_counts,
-    requests_from_tokens,
+    request_slots,
     ring_slots,
     state_rows,
 )
@@ -88,20 +88,19 @@ def bytes_per_full_token(settings: Settings, stage: Stage) -> float:
     return sum(value for _, value, _ in _term_values(settings, stage)) * _inflation(settings, stage)
 
 
-def fixed_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> int:
+def fixed_bytes(settings: Settings, stage: Stage) -> int:
     """C128 states of the requests that may run, where they are no share of the tokens; 0 elsewhere."""
     layers = owner_counts(stage).get(128, 0)
     if not settings.rules.dsv4_states_per_request or layers == 0:
         return 0
-    slots = requests_from_tokens(settings, int(kv_bytes / bytes_per_full_token(settings, stage))) + 1
     row = C128_VECTORS * any_layer(settings).head_dim * STATE_BYTES
-    return state_rows(settings, 128, slots) * row * layers
+    return state_rows(settings, 128, request_slots(settings)) * row * layers
 
 
 def from_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> Sizes:
     """Full tokens: bytes over the sum, less the fixed part."""
     cell = bytes_per_full_token(settings, stage)
-    fixed = fixed_bytes(settings, stage, kv_bytes)
+    fixed = fixed_bytes(settings, stage)
     tokens = int(max(kv_bytes - fixed, 0) / cell)
     if floor_to_page(tokens, settings.page) > 0:
         return from_tokens(settings, tokens)

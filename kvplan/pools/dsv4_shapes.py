@@ -61,12 +61,12 @@ def c128_state_slots(settings: Settings, stage: Stage, running_requests: int) ->
     return (running_requests + 1) * ring
 
 
-def requests_from_tokens(settings: Settings, tokens: int) -> int:
-    """Requests that fixed states are charged for: those asked for, else an estimate from the tokens."""
-    asked = settings.requests_per_rank
-    if asked is not None:
-        return asked
-    return min(settings.estimated_requests(tokens), tokens // 2)
+def request_slots(settings: Settings) -> int:
+    """Requests that fixed states are charged for, the padding row included.
+
+    Their number is always given: deepseek_v4_hook.py sets it where the user does not.
+    """
+    return (settings.requests_per_rank or 1) + 1
 
 
 def padded_page_bytes(row_bytes: int, rows: int, align_bytes: int = PAGE_ALIGN_BYTES) -> int:

@@ -19,7 +19,7 @@ from kvplan.pools.dsv4_shapes import (
     index_head_dim,
     owner_counts,
     page_bytes,
-    requests_from_tokens,
+    request_slots,
     ring_slots,
     state_rows,
 )
@@ -118,10 +118,10 @@ def terms(settings: Settings, stage: Stage) -> tuple[Term, ...]:
     return tuple(rows)
 
 
-def _fixed_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> float:
+def _fixed_bytes(settings: Settings, stage: Stage) -> float:
     """C128 and ratio-2 states per request slot, and the capped sliding pool."""
     owners = owner_counts(stage)
-    slots = request_slots(settings, stage, kv_bytes)
+    slots = request_slots(settings)
     width = any_layer(settings).head_dim
     fixed: float = 0
     for ratio in (128, 2):
@@ -131,11 +131,6 @@ def _fixed_bytes(settings: Settings, stage: Stage, kv_bytes: int) -> float:
     if cap is not None:
         fixed += cap * (window_slot_bytes(settings, stage) * inflation(settings, stage))
     return fixed
-
-
-def request_slots(settings: Settings, stage: Stage, kv_bytes: int) -> int:
-    """Requests that states are charged for, the padding row included."""
-    return requests_from_tokens(settings, int(kv_bytes / bytes_per_full_token(settings, stage))) + 1
 
 
 def _padding_bytes(settings: Settings, stage: Stage, full: int) -> float:
@@ -175,7 +170,7 @@ def _full_tokens(settings: Settings, stage: Stage, kv_bytes: int) -> int:
         raise refused(
             "no layer of the model keeps anything of a full token", "another model or compress_ratios"
         )
-    left = max(kv_bytes - _fixed_bytes(settings, stage, kv_bytes), 0)
+    left = max(kv_bytes - _fixed_bytes(settings, stage), 0)
     full = floor_to_page(int(left / cell), settings.page)
     while full > 0 and full * cell + _padding_bytes(settings, stage, full) > left:
         full -= settings.page
@@ -184,7 +179,7 @@ def _full_tokens(settings: Settings, stage: Stage, kv_bytes: int) -> int:
 
 def _too_small(settings: Settings, stage: Stage, kv_bytes: int, fewest: int) -> DoesNotFitError:
     """Not even `fewest` full tokens beside the fixed parts."""
-    fixed, cell = _fixed_bytes(settings, stage, kv_bytes), bytes_per_full_token(settings, stage)
+    fixed, cell = _fixed_bytes(settings, stage), bytes_per_full_token(settings, stage)
     pool = ceil(fewest * cell + _padding_bytes(settings, stage, fewest))
     needed = ceil(fixed) + pool
     while _full_tokens(settings, stage, needed) < fewest:  # rounding of double precision
@@ -199,7 +194,7 @@ def _too_small(settings: Settings, stage: Stage, kv_bytes: int, fewest: int) -> 
         )
     reserved = "states" if cap is None else "windows and states"
     what = (
-        f"{reason}; {reserved} of {request_slots(settings, stage, kv_bytes):,} slots take {ceil(fixed):,}, "
+        f"{reason}; {reserved} of {request_slots(settings):,} slots take {ceil(fixed):,}, "
         f"the fewest full tokens, {fewest:,}, take {pool:,}"
     )
     hint = "a smaller --max-running-requests, a larger --mem-fraction-static or a higher --tp"

@@ -34,12 +34,11 @@ _DRAFT_TERM = "draft layers"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """What a budget gave one GPU: slots of the pools, states, running requests, bytes left for KV."""
+    """What a budget gave one GPU: slots of the pools, states, running requests."""
 
     sizes: Sizes
     states: StatePool | None
     running: int
-    kv_bytes: int
 
 
 def lay_out(settings: Settings, link: str, stage: Stage, terms: tuple[Term, ...], counts: Counts) -> Layout:
@@ -77,7 +76,7 @@ def _token_parts(
     settings: Settings, link: str, stage: Stage, terms: tuple[Term, ...], counts: Counts
 ) -> list[Part]:
     if link == "DSV4":
-        return dsv4_parts(settings, stage, terms, counts.sizes, counts.running, counts.kv_bytes)
+        return dsv4_parts(settings, stage, terms, counts.sizes, counts.running)
     if link == "SWA":
         return swa_parts(settings, stage, counts.sizes)
     if link in ("DSA", "MLA"):

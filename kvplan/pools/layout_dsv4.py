@@ -31,14 +31,14 @@ Buffers = tuple[Buffer, ...]
 
 def window_buffers(settings: Settings, slots: int, layers: int, prefix: str = "swa_kv_pool.") -> Buffers:
     """Rows of the window on every layer."""
-    shape = (_pages(settings, slots, settings.page), page_bytes(settings, 0))
+    shape = (_pool_pages(settings, slots, settings.page), page_bytes(settings, 0))
     return (tensors(f"{prefix}kv_buffer", shape, "uint8", layers),)
 
 
 def compressed_buffers(settings: Settings, sizes: Sizes, ratio: int, layers: int) -> Buffers:
     """Compressed rows of the layers that own them."""
     size = {4: sizes.c4, 128: sizes.c128}.get(ratio, (sizes.full or 0) // ratio)
-    shape = (_pages(settings, size, settings.page // ratio), page_bytes(settings, ratio))
+    shape = (_pool_pages(settings, size, settings.page // ratio), page_bytes(settings, ratio))
     return (tensors(f"c{ratio}_kv_pool.kv_buffer", shape, "uint8", layers),)
 
 
@@ -46,7 +46,8 @@ def index_buffers(settings: Settings, sizes: Sizes, ratio: int, layers: int) -> 
     """Index keys beside compressed rows: FP8 for ratio 4, FP4 for ratios 1 and 2, none for 128."""
     if ratio == 4:
         page = settings.page // ratio
-        pages = _pages(settings, sizes.c128 * C4_PER_C128, page, settings.rules.dsv4_padded_index_pages)
+        padded = settings.rules.dsv4_padded_index_pages
+        pages = _pages(settings, sizes.c128 * C4_PER_C128, page, padded=padded)
         width = page * index_key_bytes(index_head_dim(settings))
     elif ratio in (1, 2):
         page = INDEX_PAGE_SM100 if settings.gpu.is_sm100 else INDEX_PAGE
@@ -86,11 +87,15 @@ def _state_rows(settings: Settings, ratio: int, slots: int) -> int:
     return ceil_div(slots + ring_slots(ratio, settings.draft_tokens) + 1, ratio) * ratio
 
 
-def _pages(settings: Settings, slots: int, page: int, padded: bool | None = None) -> int:
+def _pool_pages(settings: Settings, slots: int, page: int) -> int:
+    return _pages(settings, slots, page, padded=settings.rules.dsv4_padded_pages)
+
+
+def _pages(settings: Settings, slots: int, page: int, *, padded: bool) -> int:
     """Since 0.5.21 every pool has room for one page of 256 full tokens more, before for one of its own.
 
     Source: _num_dsv4_physical_kv_pages; DeepSeekV4SingleKVPool._create_buffers (0.5.12).
     """
-    if settings.rules.dsv4_padded_pages if padded is None else padded:
+    if padded:
         return ceil_div(slots + settings.page, page)
     return (slots + page + 1) // page

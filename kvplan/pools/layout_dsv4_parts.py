@@ -19,6 +19,7 @@ from kvplan.pools.dsv4_shapes import (
     any_layer,
     index_head_dim,
     owner_counts,
+    request_slots,
     ring_slots,
     state_rows,
 )
@@ -26,7 +27,6 @@ from kvplan.pools.dsv4_slots import (
     index_fp4_bytes,
     inflation,
     layer_padding,
-    request_slots,
     row_bytes,
     window_cap,
 )
@@ -41,18 +41,18 @@ _TERM_POOLS = {"window KV": "window", "C4 KV": "C4", "C128 KV": "C128"}
 
 
 def dsv4_parts(
-    settings: Settings, stage: Stage, terms: tuple[Term, ...], sizes: Sizes, running: int, kv_bytes: int
+    settings: Settings, stage: Stage, terms: tuple[Term, ...], sizes: Sizes, running: int
 ) -> list[Part]:
     """Window, compressed rows, index keys and states, and the window of a draft."""
     if settings.rules.dsv4_padded_pages:
         charges = dict(_slot_charges(settings, stage, sizes))
         charges[DRAFT] = sum(charges.values()) * (inflation(settings, stage) - 1)
-        for name, fixed in _fixed_charges(settings, stage, sizes, kv_bytes):
+        for name, fixed in _fixed_charges(settings, stage, sizes):
             charges[name] = charges.get(name, 0) + fixed
     else:
         full = sizes.full or 0
         charges = {_TERM_POOLS.get(term.name, term.name): term.bytes_per_token * full for term in terms}
-        charges.setdefault("C128 states", dsv4_seven_terms.fixed_bytes(settings, stage, kv_bytes))
+        charges.setdefault("C128 states", dsv4_seven_terms.fixed_bytes(settings, stage))
     return [
         part(
             name,
@@ -111,14 +111,12 @@ def _slot_charges(settings: Settings, stage: Stage, sizes: Sizes) -> Iterator[tu
             yield "C4 index states", state * index_head_dim(settings)
 
 
-def _fixed_charges(
-    settings: Settings, stage: Stage, sizes: Sizes, kv_bytes: int
-) -> Iterator[tuple[str, float]]:
-    """0.5.23: rings for every request, and the reserved pages of ratios 1 and 2."""
+def _fixed_charges(settings: Settings, stage: Stage, sizes: Sizes) -> Iterator[tuple[str, float]]:
+    """Since 0.5.21: rings for every request, and the reserved pages of ratios 1 and 2."""
     width = any_layer(settings).head_dim
     for ratio, layers in owner_counts(stage).items():
         if ratio in (2, 128):
-            rows = state_rows(settings, ratio, request_slots(settings, stage, kv_bytes))
+            rows = state_rows(settings, ratio, request_slots(settings))
             yield f"C{ratio} states", rows * C128_VECTORS * width * STATE_BYTES * layers
         if ratio in (1, 2):
             rows_padding, index_padding = layer_padding(settings, sizes.full or 0, ratio)

@@ -67,7 +67,9 @@ def rows(plans: Sequence[Plan]) -> tuple[Row, ...]:
     """The plans in order of bytes for one request at its context, smallest first."""
     differing = [field.name for field in fields(Deployment) if _differs(plans, field.name)]
     ordered = sorted(plans, key=lambda plan: plan.request.bytes)
-    smallest = ordered[0].request.bytes
+    # Requests of different lengths, each as long as its model allows, have no ratio to each other.
+    comparable = "ctx" in differing or len({plan.request.context for plan in plans}) == 1
+    smallest = ordered[0].request.bytes if comparable else 0
     return tuple(
         Row(
             plan=plan,
@@ -87,7 +89,8 @@ def report(rows: Sequence[Row]) -> Report:
     models = {row.plan.architecture.id for row in rows}
     first = rows[0].plan
     head = [first.architecture.id, composition(first.architecture)] if len(models) == 1 else []
-    lines = [*head, _subject(rows), _engine_line(rows)]
+    fits = [_fit_title(rows)] if len(models) == 1 and _has_budget(rows) else []
+    lines = [*head, _subject(rows), _engine_line(rows), *fits]
     return Report(
         title=lines[0],
         facts=tuple(lines[1:]),
@@ -121,8 +124,17 @@ def _grids(rows: Sequence[Row]) -> tuple[Grid, ...]:
     ]
     costs = _grid([named[0], *designs, *named[1:], *_costs(rows)])
     fits = _fits(rows)
-    title = "what fits on each GPU" if _has_budget(rows) else "what SGLang charges for a token on each GPU"
+    title = _fit_title(rows) if _has_budget(rows) else "what SGLang charges for a token on each GPU"
     return (costs, _grid([*named, *fits], title=title)) if fits else (costs,)
+
+
+def _fit_title(rows: Sequence[Row]) -> str:
+    """What the tokens and requests refer to; a budget that differs has a column of its own."""
+    budgets = {row.plan.capacity.available_bytes for row in rows}
+    known = budgets.pop() if len(budgets) == 1 else None
+    where = "on each GPU" if known is None else f"in {format_gib(known)} per GPU"
+    ranks = any(row.plan.resolved.attention_dp > 1 for row in rows)
+    return f"tokens and requests that fit {where}{', of one attention-DP rank' if ranks else ''}"
 
 
 def _has_budget(rows: Sequence[Row]) -> bool:
@@ -174,15 +186,16 @@ def _costs(rows: Sequence[Row]) -> Columns:
     requests = [row.plan.request for row in rows]
     contexts = {request.context for request in requests}
     context = exact(contexts.pop()) if len(contexts) == 1 else "context"
-    return [
+    columns: Columns = [
         (Column(heading="bytes a\ntoken", figures=True), [exact(it.bytes_per_token) for it in requests]),
         (Column(heading="fixed bytes\na request", figures=True), [exact(it.fixed_bytes) for it in requests]),
         (Column(heading=f"KV bytes\nat {context}", figures=True), [exact(it.bytes) for it in requests]),
-        (
-            Column(heading="ratio", figures=True),
-            ["-" if row.ratio is None else f"{row.ratio:.1f}x" for row in rows],
-        ),
     ]
+    if context == "context" and "ctx" not in dict(rows[0].settings):
+        lengths = [exact(it.context) for it in requests]
+        columns.insert(2, (Column(heading="context\ntokens", figures=True), lengths))
+    ratios = ["-" if row.ratio is None else f"{row.ratio:.1f}x" for row in rows]
+    return [*columns, (Column(heading="ratio", figures=True), ratios)] if set(ratios) != {"-"} else columns
 
 
 def _fits(rows: Sequence[Row]) -> Columns:

@@ -109,17 +109,14 @@ class Settings:
         """Running requests that one attention-DP rank is asked to hold."""
         return None if self.requests is None else max(1, self.requests // self.attention_dp)
 
-    def estimated_requests(self, tokens: int) -> int:
-        """Running requests that a pool of `tokens` is taken to hold, before it is seen to hold them."""
-        return max(min(int(tokens / self.context * 512), _MOST_ESTIMATE), _LEAST_ESTIMATE)
-
     def running_requests(self, tokens: int) -> int:
         """Running requests of one attention-DP rank with a pool of `tokens` (resolve_max_num_reqs)."""
         most = tokens // _TOKENS_PER_REQUEST
+        estimate = max(min(int(tokens / self.context * 512), _MOST_ESTIMATE), _LEAST_ESTIMATE)
         if self.requests is None:
-            return min(self.estimated_requests(tokens), most)
+            return min(estimate, most)
         if self.rules.requested_below_estimate:
-            return min(self.requests // self.attention_dp, self.estimated_requests(tokens))
+            return min(self.requests // self.attention_dp, estimate)
         return min(self.requests_per_rank or 1, most)
 
     @property

@@ -67,3 +67,23 @@ def test_versions_show_what_an_upgrade_changes_without_a_budget() -> None:
     result = compare("deepseek-v4-flash", "--engine-version", "0.5.12,0.5.23")
     rows = [line.split() for line in result.stdout.splitlines() if line.lstrip().startswith("0.5.")]
     assert [(row[0], row[-1]) for row in rows] == [("0.5.12", "15,955.85"), ("0.5.23", "7,086.75")]
+
+
+def test_requests_as_long_as_each_model_allows_show_their_lengths_and_no_ratio() -> None:
+    """36 layers x 4,096 B x 40,960 tokens and 32 x 4,096 x 100,000."""
+    lines = compare("llama-3.1-8b", "qwen3-8b").stdout.splitlines()
+    rows = [line.split() for line in lines if "GQA" in line]
+    assert rows == [
+        ["Qwen3-8B", "GQA", "36", "147,456", "0", "40,960", "6,039,797,760"],
+        ["Llama-3.1-8B", "GQA", "32", "131,072", "0", "100,000", "13,107,200,000"],
+    ]
+    asked = json.loads(compare("llama-3.1-8b", "qwen3-8b", "--format", "json").stdout)
+    assert [row["ratio_to_smallest"] for row in asked["rows"]] == [None, None]
+
+
+def test_tokens_and_requests_name_their_budget_and_the_rank_they_are_of() -> None:
+    ranks = ("--tp", "2", "--dp", "2", "--enable-dp-attention", "--available-bytes", "100GiB")
+    one, several = compare("qwen3-8b", *ranks), compare("qwen3-8b", "llama-3.1-8b", *ranks)
+    title = "tokens and requests that fit in 100.00 GiB per GPU, of one attention-DP rank"
+    assert title in one.stdout.splitlines()
+    assert title in several.stdout.splitlines()

@@ -81,6 +81,7 @@ meta-llama/Llama-3.1-8B
 32 layers: 32 full attention
 KV cache of one request of 100,000 tokens, bytes per GPU
 SGLang 0.5.23 | H200 | page 1
+tokens and requests that fit on each GPU
 
          KV bytes a fixed bytes       KV bytes          cell        max requests
 tp    dtype   token   a request     at 100,000 ratio   bytes     tokens  at once
@@ -250,7 +251,11 @@ def test_several_models_with_a_budget_show_costs_and_fit_in_two_tables_of_80_col
         dataclasses.replace(
             plan,
             deployment=Deployment(available_bytes=budget),
-            capacity=Capacity(max_total_num_tokens=budget // plan.pool.cell_size, requests_at_context=1),
+            capacity=Capacity(
+                available_bytes=budget,
+                max_total_num_tokens=budget // plan.pool.cell_size,
+                requests_at_context=1,
+            ),
         )
         for plan in samples.flagships()
         if isinstance(plan.pool.cell_size, int)
@@ -259,7 +264,7 @@ def test_several_models_with_a_budget_show_costs_and_fit_in_two_tables_of_80_col
     assert screen.startswith(FLAGSHIPS)
     assert screen.removeprefix(FLAGSHIPS) == (
         "\n"
-        "what fits on each GPU\n"
+        "tokens and requests that fit in 100.00 GiB per GPU\n"
         "                      cell        max  requests\n"
         "model                bytes     tokens   at once\n"
         "Qwen3.5-397B-A17B   30,720  3,495,253         1\n"
