@@ -40,7 +40,7 @@ def improvements(made: Plan) -> tuple[Advice, ...]:
     if made.capacity.requests_at_context is None:
         return ()
     for change in _changes(made):
-        after = attempt(model, change.asked)
+        after = attempt(model, change.asked, stops=len(made.stops))
         if after is not None and _helps(change, made, after):
             found.append(advice_of(change, made, after))
     return tuple(found)
@@ -91,7 +91,7 @@ def _balanced(made: Plan, name: str, why: str) -> Iterator[Change]:
     best = None
     for ratio in _ratios(most=1.0 if name.startswith("swa") else None):
         asked = varied(made.deployment, **{name: ratio})
-        tried = None if asked is None else attempt(made.architecture, asked)
+        tried = None if asked is None else attempt(made.architecture, asked, stops=None)
         if tried is not None and (best is None or _worth(tried) > best[0]):
             best = (_worth(tried), ratio, asked)
     if best is not None and best[2] is not None:
@@ -113,7 +113,7 @@ def _attention_dp(made: Plan) -> Iterator[Change]:
     tried = []
     for dp in (size for size in (2, 4, 8, 16, 32) if size <= tp and tp % size == 0):
         changed = varied(asked, dp=dp, enable_dp_attention=True)
-        after = None if changed is None else attempt(made.architecture, changed)
+        after = None if changed is None else attempt(made.architecture, changed, stops=len(made.stops))
         if after is not None and changed is not None:
             tried.append((_worth(after), dp, changed))
     if tried:

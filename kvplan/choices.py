@@ -35,6 +35,7 @@ class Choice:
     tp: int
     dp: int
     pp: int
+    ep: int
     enable_dp_attention: bool
     kv_cache_dtype: str
     memory_total_bytes: int
@@ -53,3 +54,9 @@ class Choice:
     headroom: float | None
     tight: bool
     command: str
+
+    @property
+    def layout(self) -> str:
+        """`TP8 DP2`: sizes above 1, and TP."""
+        sizes = (("TP", self.tp), ("DP", self.dp), ("PP", self.pp), ("EP", self.ep))
+        return " ".join(f"{name}{size}" for name, size in sizes if size > 1 or name == "TP")

@@ -11,7 +11,8 @@ from kvplan.errors import DoesNotFitError, InputError, KvplanError, Problem
 from kvplan.hardware import gpu_by_name
 from kvplan.planning import plan
 from kvplan.records import Plan
-from kvplan.search import attempt, choice, layouts, requests, varied
+from kvplan.search import attempt, choice, layouts, ranks, requests, start, varied
+from kvplan.units import ceil_div
 
 # GPUs of a first answer: what clouds rent, from small to large, one of each size and generation.
 COMMON_GPUS = ("l40s", "a100", "h100", "h200", "b200", "b300", "rtx6000pro")
@@ -34,7 +35,9 @@ def common(model: Architecture, asked: Deployment, *, given_tp: bool) -> tuple[C
     for gpu in COMMON_GPUS:
         for count in (asked.tp,) if given_tp else COUNTS[: COUNTS.index(MOST_GPUS) + 1]:
             one = varied(asked, gpu=gpu, tp=count)
-            made = None if one is None else attempt(model, one)
+            made = None if one is None else start(model, one)
+            if made is None and one is not None and given_tp:
+                made = attempt(model, one, stops=None)
             if made is not None and (requests(made) >= wanted or given_tp):
                 rows.append(choice(made, wanted=asked.concurrency))
                 break
@@ -62,14 +65,19 @@ def search(
     """
     wanted = asked.concurrency or 1
     found: dict[tuple[object, ...], Choice] = {}
+    best: Plan | None = None
     for one in _candidates(model, asked, gpus, most, tuple(allowed)):
-        made = attempt(model, one)
-        if made is not None and requests(made) >= wanted:
+        made = start(model, one)
+        if made is None:
+            continue
+        if best is None or requests(made) > requests(best):
+            best = made
+        if requests(made) >= wanted:
             row = choice(made, wanted=wanted)
             # A format that is the default of this GPU needs no flag, and comes first.
             found.setdefault((row.gpu, row.tp, row.dp, row.pp, row.kv_cache_dtype), row)
     if not found:
-        raise _none(model, asked, gpus, most)
+        raise _none(model, asked, gpus, most, best)
     return tuple(sorted(found.values(), key=_cost))
 
 
@@ -94,40 +102,39 @@ def _candidates(
                         yield found
 
 
-def _none(model: Architecture, asked: Deployment, gpus: Sequence[str], most: int) -> KvplanError:
-    """Why nothing fits, told of the largest that was tried."""
-    largest = max((gpu_by_name(name, asked.gpu_memory) for name in gpus), key=lambda gpu: gpu.memory_mib)
+def _none(
+    model: Architecture, asked: Deployment, gpus: Sequence[str], most: int, best: Plan | None
+) -> KvplanError:
+    """Why nothing fits, told of the best that starts, else of the largest that was tried."""
     count = max(count for count in COUNTS if count <= most)
-    shortfall, made = 0, None
-    try:
-        made = plan(model, _largest(asked, largest.name, count))
-    except DoesNotFitError as error:
-        shortfall = error.shortfall_bytes
-    except InputError as error:
-        return error
-    except KvplanError:
-        pass
-    what = f"nothing fits on up to {count} GPUs of {', '.join(gpus)}"
-    if made is not None:
-        shortfall = _missing(made)
+    what, shortfall = f"nothing fits on up to {count} GPUs of {', '.join(gpus)}", 0
+    if best is not None:
+        shortfall, row = _missing(best), choice(best)
         what += (
-            f": {count} x {largest.name} hold {requests(made):,} of {asked.concurrency or 1:,} requests of "
-            f"{made.request.context:,} tokens"
+            f": {row.gpus} x {row.gpu} ({row.layout}) hold {row.requests:,} of {asked.concurrency or 1:,} "
+            f"requests of {best.request.context:,} tokens"
         )
+    else:
+        largest = max((gpu_by_name(name, asked.gpu_memory) for name in gpus), key=lambda gpu: gpu.memory_mib)
+        try:
+            made = plan(model, varied(asked, gpu=largest.name, tp=count) or asked)
+        except DoesNotFitError as error:
+            shortfall = error.shortfall_bytes
+        except InputError as error:
+            return error
+        except KvplanError as error:
+            what += f": on {count} x {largest.name}, {error.problems[0].what}"
+        else:
+            what += f": on {count} x {largest.name}, {'; '.join(made.stops)}"
     what += f"; about {shortfall:,} bytes per GPU are missing there" if shortfall else ""
     hint = "a larger --max-gpus, --allow fp8, fewer requests or a shorter --ctx"
     return DoesNotFitError(Problem(file="", key="", what=what, hint=hint), shortfall_bytes=shortfall)
 
 
-def _largest(asked: Deployment, gpu: str, count: int) -> Deployment:
-    found = varied(asked, gpu=gpu, tp=count)
-    return asked if found is None else found
-
-
 def _missing(made: Plan) -> int:
     """Bytes of KV per GPU that the requests that do not fit would take."""
     lacking = (made.deployment.concurrency or 1) - requests(made)
-    return max(0, lacking) * made.request.bytes
+    return ceil_div(max(0, lacking), ranks(made.deployment)) * made.request.bytes
 
 
 def named_gpus(names: Iterable[str], memory_bytes: int | None = None) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from kvplan.sglang.model import Stage, classify, whole_of
 from kvplan.sglang.prefill_only import refuse_prefill_only
 from kvplan.sglang.rules import rules_for
 from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings, settle
+from kvplan.sglang.stops import stops
 from kvplan.stages import pipeline_stages, stage_groups
 from kvplan.weights.choice import split_of
 
@@ -43,6 +44,7 @@ def plan(architecture: Architecture, deployment: Deployment) -> Plan:
     price = priced[0][1]
     sized = size(settings, link, whole, priced) if deployment.has_budget else None
     laid = Layout() if sized is None else _laid_out(settings, link, priced[0], sized)
+    reasons = stops(settings)
     fitting = Capacity() if sized is None else capacity(settings, sized, stages, request)
     return Plan(
         architecture=architecture,
@@ -63,7 +65,11 @@ def plan(architecture: Architecture, deployment: Deployment) -> Plan:
         draft_buffers=laid.draft_buffers,
         uncharged_buffers=laid.uncharged_buffers,
         assumed=assumptions(settings),
-        warnings=warnings(settings, request, laid.pools, None if sized is None else sized.fewest_tokens),
+        warnings=(
+            *reasons,
+            *warnings(settings, request, laid.pools, None if sized is None else sized.fewest_tokens),
+        ),
+        stops=reasons,
         ledger=book,
         storage=settings.storage,
         split=None if deployment.gpu is None else split_of(settings),

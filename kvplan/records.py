@@ -153,7 +153,7 @@ class Plan:
 
     `buffers` are those of the server on one GPU of the first pipeline stage, `draft_buffers` those of its
     draft worker; `uncharged_buffers` (the request table) are in no pool and no budget. `split`: how weights
-    are laid out, where a GPU is named.
+    are laid out, where a GPU is named. `stops`: those of the warnings that say why the engine does not start.
     """
 
     architecture: Architecture
@@ -168,6 +168,7 @@ class Plan:
     uncharged_buffers: tuple[Buffer, ...] = ()
     assumed: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    stops: tuple[str, ...] = ()
     ledger: Ledger | None = None
     storage: Storage = field(default_factory=Storage)
     split: Split | None = None

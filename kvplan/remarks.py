@@ -10,7 +10,6 @@ from kvplan.records import Pool, Request
 from kvplan.sglang.draft_remarks import draft_remarks
 from kvplan.sglang.prefill_only import FLAG, implied_options
 from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings
-from kvplan.units import ceil_to_page
 
 # Allocated over charged bytes by more than this is how planned servers run out of memory.
 _TOLERATED_PERCENT = 1
@@ -68,10 +67,8 @@ def warnings(
         *_unused_windows(settings),
         *_shared_layers(settings),
         *_long_context(settings, request),
-        *_uneven_heads(settings),
         *_rope_alias(settings),
         *_stages(settings, fewest_tokens),
-        *_uneven_chunk(settings),
         *_uncharged(pools),
     )
 
@@ -106,15 +103,6 @@ def _long_context(settings: Settings, request: Request) -> Iterator[str]:
         yield f"a context of {request.context:,} tokens is beyond the model's {longest:,}"
 
 
-def _uneven_heads(settings: Settings) -> Iterator[str]:
-    heads, tp = settings.model.architecture.attention_heads, settings.attention_tp
-    if heads is not None and heads % tp:
-        yield (
-            f"{heads} attention heads don't divide by {tp} GPUs: the sizing goes through, but the server "
-            "may stop when it loads the model"
-        )
-
-
 def _rope_alias(settings: Settings) -> Iterator[str]:
     generic = settings.model.architecture.config_heads
     latents = [layer for layer, _ in settings.model.groups if isinstance(layer, LatentAttention)]
@@ -128,26 +116,10 @@ def _rope_alias(settings: Settings) -> Iterator[str]:
 
 
 def _stages(settings: Settings, fewest_tokens: int | None) -> Iterator[str]:
-    if settings.deployment.pp > 1 and settings.model.name not in settings.rules.pipeline:
-        yield (
-            f"SGLang {settings.rules.version} does not start: {settings.model.name} takes no pipeline stages "
-            "(--pp 1 with a larger --tp)"
-        )
     if settings.deployment.pp > 1 and not settings.rules.minimum_over_stages and fewest_tokens is not None:
         yield (
             f"max_total_num_tokens is that of the first pipeline stage; the server takes the smallest of all "
             f"stages, {fewest_tokens:,} tokens, and requests are counted on that"
-        )
-
-
-def _uneven_chunk(settings: Settings) -> Iterator[str]:
-    # check_server_args; attention DP divides the chunk.
-    chunk, page = settings.chunk, settings.page
-    if chunk > 0 and chunk % page:
-        whole = settings.attention_dp * ceil_to_page(chunk, page)
-        yield (
-            f"SGLang does not start: a prefill chunk of {chunk:,} tokens on each rank is no multiple of the "
-            f"page of {page} (--chunked-prefill-size {whole})"
         )
 
 

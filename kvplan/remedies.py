@@ -26,15 +26,16 @@ _STATE_RATIOS = (*_RATIOS, 1.5, 2.0, 3.0, 5.0)
 _RUNNING = (192, 128, 96, 64, 48, 32, 24, 16, 8, 4, 2, 1)
 
 
-def remedies(model: Architecture, asked: Deployment) -> tuple[Advice, ...]:
+def remedies(model: Architecture, asked: Deployment, *, stops: int = 0) -> tuple[Advice, ...]:
     """What makes a deployment fit that does not: the smallest change of each sort that is enough.
 
-    Where no context is asked for and nothing holds the default one, enough is what lets the server start.
+    `stops`: how many known reasons not to start it has; no change may add to them. Where no context is
+    asked for and nothing holds the default one, enough is what lets the server start.
     """
-    found = _enough(model, asked, fits)
+    found = _enough(model, asked, fits, stops)
     if found or asked.ctx is not None or asked.concurrency is not None:
         return found
-    return _enough(model, asked, lambda made: True)
+    return _enough(model, asked, lambda made: True, stops)
 
 
 def fits(made: Plan) -> bool:
@@ -42,14 +43,18 @@ def fits(made: Plan) -> bool:
     return requests(made) >= (made.deployment.concurrency or 1)
 
 
-def _enough(model: Architecture, asked: Deployment, enough: Callable[[Plan], bool]) -> tuple[Advice, ...]:
-    tried = (_first(model, sort(model, asked), enough) for sort in _SORTS)
+def _enough(
+    model: Architecture, asked: Deployment, enough: Callable[[Plan], bool], stops: int
+) -> tuple[Advice, ...]:
+    tried = (_first(model, sort(model, asked), enough, stops) for sort in _SORTS)
     return tuple(advice for advice in tried if advice is not None)
 
 
-def _first(model: Architecture, changes: Iterator[Change], enough: Callable[[Plan], bool]) -> Advice | None:
+def _first(
+    model: Architecture, changes: Iterator[Change], enough: Callable[[Plan], bool], stops: int
+) -> Advice | None:
     for change in changes:
-        after = attempt(model, change.asked)
+        after = attempt(model, change.asked, stops=stops)
         if after is not None and enough(after):
             return advice_of(change, after, after)
     return None
@@ -127,7 +132,7 @@ def _larger_fraction(model: Architecture, asked: Deployment) -> Iterator[Change]
 def _shorter(model: Architecture, asked: Deployment) -> Iterator[Change]:
     """The longest context at which the asked requests fit."""
     wanted = replace(asked, concurrency=asked.concurrency or 1)
-    made = attempt(model, wanted)
+    made = attempt(model, wanted, stops=None)
     longest = None if made is None else made.capacity.context_at_concurrency
     if longest:
         changed = varied(asked, ctx=longest)

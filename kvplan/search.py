@@ -55,12 +55,27 @@ GPUS_OF_A_MACHINE = 8
 _DP_SIZES = (2, 4, 8, 16, 32, 64)
 
 
-def attempt(model: Architecture, asked: Deployment) -> Plan | None:
-    """The plan, None where the engine would not start or the deployment can't be."""
+def attempt(model: Architecture, asked: Deployment, *, stops: int | None = 0) -> Plan | None:
+    """The plan, None where the engine would not start or the deployment can't be.
+
+    `stops`: how many reasons not to start are put up with, None for any number.
+    """
     try:
-        return plan(model, asked)
+        made = plan(model, asked)
     except KvplanError:
         return None
+    return made if stops is None or len(made.stops) <= stops else None
+
+
+def start(model: Architecture, asked: Deployment) -> Plan | None:
+    """The plan with experts dealt over as few GPUs as let the engine start; None where it does not."""
+    has_experts = model.parameters is not None and model.parameters.experts is not None
+    for ep in range(asked.ep, (asked.tp if has_experts else asked.ep) + 1):
+        one = varied(asked, ep=ep)
+        made = None if one is None else attempt(model, one)
+        if made is not None:
+            return made
+    return None
 
 
 def varied(asked: Deployment, **changes: object) -> Deployment | None:
@@ -126,6 +141,7 @@ def choice(made: Plan, *, wanted: int | None = None) -> Choice:
         tp=asked.tp,
         dp=asked.dp,
         pp=asked.pp,
+        ep=asked.ep,
         enable_dp_attention=asked.enable_dp_attention,
         kv_cache_dtype=made.resolved.kv_cache_dtype,
         memory_total_bytes=gpu.memory_bytes * budget.gpus,

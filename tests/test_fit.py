@@ -70,6 +70,53 @@ def test_several_machines_get_pipeline_stages() -> None:
     assert {(row.tp, row.pp) for row in rows} >= {(16, 1), (8, 2)}
 
 
+def test_experts_are_dealt_where_a_cut_would_break_their_blocks() -> None:
+    """MiniMax-M2 is FP8 in blocks of 128: 1536 / 8 = 192 does not load, 1536 / (8 / 2) = 384 does."""
+    rows = found("MiniMaxAI/MiniMax-M2", gpus=("h100",), most=8, ctx=32_000, concurrency=1)
+    assert {(row.tp, row.dp, row.ep) for row in rows} >= {(4, 1, 1), (8, 1, 2), (8, 2, 2)}
+    assert not [row for row in rows if row.tp == 8 and row.ep == 1]
+    assert all(f"--tp {row.tp}" in row.command for row in rows)
+    assert all(("--ep-size 2" in row.command) == (row.ep == 2) for row in rows)
+
+
+def test_layouts_that_do_not_load_are_left_out() -> None:
+    """28 heads of Qwen2.5-7B divide by 4 GPUs, and by 8 only with attention DP."""
+    rows = found("Qwen/Qwen2.5-7B-Instruct", most=8, ctx=32_000)
+    assert {(row.tp, row.dp) for row in rows if row.tp > 2} == {
+        (4, 1),
+        (4, 2),
+        (4, 4),
+        (8, 2),
+        (8, 4),
+        (8, 8),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        # 3 more of 100,000 x 131,072 bytes (32 layers x 8 heads x 2 x 128 x 2 bytes)
+        (
+            LLAMA,
+            {"gpus": ("l40s",), "most": 1},
+            "1 x l40s (TP1) hold 1 of 4 requests of 100,000 tokens; about 39,321,600,000 bytes per GPU",
+        ),
+        # 28 heads: TP8 does not load
+        (
+            "Qwen/Qwen2.5-7B-Instruct",
+            {"gpus": ("h100",), "most": 8, "ctx": 32_000, "concurrency": 600},
+            "8 x h100 (TP4 PP2) hold 290 of 600 requests of 32,000 tokens",
+        ),
+    ],
+)
+def test_where_nothing_fits_the_best_that_starts_is_told(
+    name: str, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(DoesNotFitError) as caught:
+        found(name, **options)
+    assert words in str(caught.value)
+
+
 def test_nothing_that_fits_is_a_refusal_with_the_shortfall() -> None:
     with pytest.raises(DoesNotFitError) as caught:
         found("deepseek-ai/DeepSeek-V3.2", most=2)

@@ -39,7 +39,7 @@ Top = Annotated[
     typer.Option("--top", metavar="N", help="Show the N cheapest settings. Default 10.", show_default=False),
 ]
 
-_CHOSEN = ("tp", "dp", "enable_dp_attention", "pp")
+_CHOSEN = ("tp", "dp", "enable_dp_attention", "pp", "ep")
 _BUDGETS = ("available_bytes", "pre_model_load_gib", "free_gib", "weights_per_gpu")
 
 

@@ -68,13 +68,15 @@ def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError
         settings = resolve(model, wanted)
         costs = plan(model, _without_budget(wanted))
         lines = budget.unfit(settings, error.shortfall_bytes)
-        made = replace(costs, deployment=wanted, budget=lines, advice=remedies(model, wanted))
+        made = replace(
+            costs, deployment=wanted, budget=lines, advice=remedies(model, wanted, stops=len(costs.stops))
+        )
         return made, error
     if made.budget is None:
         return _on_common_gpus(model, made), None
     if asked.concurrency is not None and asked.ctx is None:
         return made, None  # the answer is a context, which no number of requests can be compared with
-    helpful = improvements(made) if fits(made) else remedies(model, made.deployment)
+    helpful = improvements(made) if fits(made) else remedies(model, made.deployment, stops=len(made.stops))
     return replace(made, advice=helpful), None
 
 

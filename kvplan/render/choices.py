@@ -146,7 +146,7 @@ def _effect(advice: Advice) -> str:
 def _cells(row: Choice) -> tuple[str, ...]:
     return (
         f"{row.gpus} x {row.gpu}",
-        _layout(row),
+        row.layout,
         _SHORT.get(row.kv_cache_dtype, row.kv_cache_dtype),
         f"{row.weights_bytes / GIB:.1f}",
         f"{row.kv_pool_bytes / GIB:.1f}",
@@ -154,11 +154,6 @@ def _cells(row: Choice) -> tuple[str, ...]:
         between(exact(row.requests_low), exact(row.requests_high)),
         "" if row.headroom is None else f"{row.headroom:+.0%}{' tight' if row.tight else ''}",
     )
-
-
-def _layout(row: Choice) -> str:
-    sizes = (("TP", row.tp), ("DP", row.dp), ("PP", row.pp))
-    return " ".join(f"{name} {size}" for name, size in sizes if size > 1 or name == "TP")
 
 
 def _without(columns: tuple[Column, ...], heading: str) -> tuple[Column, ...]:

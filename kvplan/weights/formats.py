@@ -17,10 +17,14 @@ _NF4_BLOCK, _NF4_SCALE = 64, 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightFormat:
-    """`bytes_per_parameter` with scales; what lies once per channel or tensor is left out."""
+    """`bytes_per_parameter` with scales; what lies once per channel or tensor is left out.
+
+    `block`: rows and columns that share a scale, which engines don't cut.
+    """
 
     name: str
     bytes_per_parameter: Fraction
+    block: tuple[int, int] | None = None
 
     def bytes_for(self, count: int) -> int:
         """Bytes of `count` parameters."""
@@ -43,7 +47,9 @@ NF4 = WeightFormat(name="nf4", bytes_per_parameter=Fraction(1, 2) + Fraction(_NF
 def fp8_blocks(rows: int, columns: int) -> WeightFormat:
     """FP8 with a float32 scale per block."""
     return WeightFormat(
-        name=f"fp8, block {rows} x {columns}", bytes_per_parameter=1 + Fraction(_BLOCK_SCALE, rows * columns)
+        name=f"fp8, block {rows} x {columns}",
+        bytes_per_parameter=1 + Fraction(_BLOCK_SCALE, rows * columns),
+        block=(rows, columns),
     )
 
 

@@ -12,12 +12,17 @@ from kvplan.frozen import dataclass
 class Tensors:
     """Parameters of one kind: `count` of them in `stored_bytes` of the checkpoint, scales included.
 
-    `format`: a dtype as torch names it, or a quantisation such as `int4, group 32`.
+    `format`: a dtype as torch names it, or a quantisation such as `int4, group 32`. Of a
+    feed-forward part in blocks with a scale each, `width` is the intermediate size, which tensor parallelism
+    cuts, and `block_rows` and `block_columns` the size of a block, which it does not; else None.
     """
 
     count: int
     stored_bytes: int
     format: str
+    width: int | None = None
+    block_rows: int | None = None
+    block_columns: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

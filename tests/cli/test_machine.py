@@ -127,7 +127,7 @@ def test_gpus_lists_the_catalogue() -> None:
 def test_fit_lists_the_cheapest_settings_with_their_commands() -> None:
     result = run("fit", LLAMA, "--ctx", "100k", "--concurrency", "4", "--gpu", "l40s,h100", "--top", "2")
     assert result.exit_code == 0
-    assert "1 x h100  TP 1" in result.stdout
+    assert "1 x h100  TP1" in result.stdout
     assert "1.  python -m sglang.launch_server --model-path meta-llama/Llama-3.1-8B --tp 1\n" in result.stdout
     assert "\n3. " not in result.stdout
 

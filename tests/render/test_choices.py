@@ -19,6 +19,7 @@ ROW = Choice(
     tp=8,
     dp=2,
     pp=1,
+    ep=1,
     enable_dp_attention=True,
     kv_cache_dtype="float8_e4m3fn",
     memory_total_bytes=1_206_038_560_768,
@@ -43,10 +44,10 @@ meta-llama/Llama-3.1-8B
 16 requests of 100,000 tokens at once: 3 settings that fit; the 2 cheapest
 SGLang 0.5.23; weights and KV per GPU, tokens per rank, requests in all
 
-                          weights    KV
-GPUs      layout     KV       GiB   GiB          tokens  requests    headroom
-8 x h200  TP 8 DP 2  fp8     80.3  42.7  0.82M to 1.02M  16 to 20        +12%
-8 x h200  TP 8 DP 2  fp8     80.3  42.7  0.82M to 1.02M  15 to 20  +12% tight
+                        weights    KV
+GPUs      layout   KV       GiB   GiB          tokens  requests    headroom
+8 x h200  TP8 DP2  fp8     80.3  42.7  0.82M to 1.02M  16 to 20        +12%
+8 x h200  TP8 DP2  fp8     80.3  42.7  0.82M to 1.02M  15 to 20  +12% tight
 
 1.  python -m sglang.launch_server --model-path some/model --tp 8
 2.  python -m sglang.launch_server --model-path some/model --tp 8
@@ -152,7 +153,7 @@ def test_common_gpus_are_one_row_each_and_those_too_small_are_named() -> None:
     plan = dataclasses.replace(samples.v4_flash(), common_gpus=(ROW,))
     screen = table.render(size.report(plan))
     assert "on common GPUs, the fewest that hold one request of 100,000 tokens; per GPU\n" in screen
-    assert "8 x h200  TP 8 DP 2  fp8     80.3  42.7  0.82M to 1.02M  16 to 20\n" in screen
+    assert "8 x h200  TP8 DP2  fp8     80.3  42.7  0.82M to 1.02M  16 to 20\n" in screen
     assert "too small  8 of l40s, a100, h100, b200, b300, rtx6000pro\n" in screen
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kvplan.layers import Layer
@@ -46,11 +47,15 @@ def read_parameters(
 
 
 def _parameters(counts: Counts, formats: Mapping[str, WeightFormat], usual: WeightFormat) -> Parameters:
-    def tensors(kind: str, number: int) -> Tensors | None:
+    def tensors(kind: str, number: int, width: int | None = None) -> Tensors | None:
         found = formats.get(kind, usual)
         if not number:
             return None
-        return Tensors(count=number, stored_bytes=found.bytes_for(number), format=found.name)
+        stored = Tensors(count=number, stored_bytes=found.bytes_for(number), format=found.name)
+        if width is None or found.block is None:
+            return stored
+        rows, columns = found.block
+        return replace(stored, width=width, block_rows=rows, block_columns=columns)
 
     feeds = counts.feed_forward
     return Parameters(
@@ -60,9 +65,9 @@ def _parameters(counts: Counts, formats: Mapping[str, WeightFormat], usual: Weig
         attention=tensors("attention", counts.mixer.split),
         attention_kv=tensors("attention_kv", counts.mixer.kv),
         attention_copied=tensors("attention_copied", counts.mixer.copied),
-        mlp=tensors("mlp", feeds.mlp),
-        experts=tensors("experts", feeds.experts),
-        shared_experts=tensors("shared_experts", feeds.shared),
+        mlp=tensors("mlp", feeds.mlp, feeds.mlp_width),
+        experts=tensors("experts", feeds.experts, feeds.expert_width),
+        shared_experts=tensors("shared_experts", feeds.shared, feeds.shared_width),
         router=tensors("router", feeds.router),
         norms=tensors("norms", counts.norms),
         towers=tensors("towers", counts.towers),

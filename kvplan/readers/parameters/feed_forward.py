@@ -61,13 +61,17 @@ _DENSE_ENTRIES = (0, "dense")
 class FeedForward:
     """Parameters over all layers, and how many layers have each kind.
 
-    `routed_experts` of one layer and how many of them a token uses, None where that is not known.
+    `routed_experts` of one layer and how many of them a token uses, None where that is not known. The
+    widths are intermediate sizes: of a dense part, of one expert, and of all shared experts together.
     """
 
     mlp: int = 0
     experts: int = 0
     shared: int = 0
     router: int = 0
+    mlp_width: int | None = None
+    expert_width: int | None = None
+    shared_width: int | None = None
     moe_layers: int = 0
     dense_layers: int = 0
     routed_experts: int | None = None
@@ -80,14 +84,21 @@ def feed_forward(sizes: Sizes, layers: Sequence[Layer], hidden: int) -> FeedForw
         return FeedForward()
     experts = sizes.whole(*EXPERT_KEYS) or 0
     sparse, dense = _kinds(sizes, len(layers), has_experts=experts > 1)
-    expert, shared, router = _of_moe_layer(sizes, hidden, experts) if sparse else (0, 0, 0)
+    expert_width = sizes.whole(*_EXPERT_WIDTH) or sizes.whole(*_WIDTH) or 0
+    shared_width = _shared_width(sizes, expert_width)
+    # Experts may work in a narrower space.
+    inner = sizes.whole("moe_latent_size", "routed_expert_hidden_size")
     width = _dense_width(sizes, hidden, beside_experts=bool(sparse))
     wide = _double_wide(sizes, layers)
+    each = _projections(sizes) * sparse
     return FeedForward(
         mlp=_projections(sizes) * hidden * width * (dense + wide),
-        experts=expert * sparse,
-        shared=shared * sparse,
-        router=router * sparse,
+        experts=each * experts * (inner or hidden) * expert_width,
+        shared=each * hidden * shared_width,
+        router=sparse * (hidden * experts + (2 * hidden * inner if inner else 0)),
+        mlp_width=width,
+        expert_width=expert_width,
+        shared_width=shared_width,
         moe_layers=sparse,
         dense_layers=dense,
         routed_experts=(experts or None) if sparse else None,
@@ -103,16 +114,6 @@ def _per_token(sizes: Sizes, experts: int) -> int | None:
     count = sizes.whole(*_PER_TOKEN)
     same = len(set(map(str, listed))) <= 1
     return count if same and count is not None and count <= experts else None
-
-
-def _of_moe_layer(sizes: Sizes, hidden: int, experts: int) -> tuple[int, int, int]:
-    """(experts, shared experts, router) of one layer; experts may work in a narrower space."""
-    projections = _projections(sizes)
-    width = sizes.whole(*_EXPERT_WIDTH) or sizes.whole(*_WIDTH) or 0
-    inner = sizes.whole("moe_latent_size", "routed_expert_hidden_size")
-    routed = experts * projections * (inner or hidden) * width
-    router = hidden * experts + (2 * hidden * inner if inner else 0)
-    return routed, projections * hidden * _shared_width(sizes, width), router
 
 
 def _shared_width(sizes: Sizes, expert_width: int) -> int:

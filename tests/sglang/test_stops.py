@@ -1,0 +1,84 @@
+"""Starts that the engine gives up while it loads the model, although their pools can be sized."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import kvplan
+from kvplan.deployment import Deployment
+from kvplan.planning import plan
+
+M2, QWEN, V3, PRO = (
+    "MiniMaxAI/MiniMax-M2",
+    "Qwen/Qwen3-235B-A22B-FP8",
+    "deepseek-ai/DeepSeek-V3",
+    "deepseek-ai/DeepSeek-V4-Pro",
+)
+_DP = {"enable_dp_attention": True}
+
+
+def stops(model: str, options: dict[str, Any]) -> tuple[str, ...]:
+    return plan(kvplan.load(model, source="bundled"), Deployment(**options)).stops
+
+
+# Sizes of the published configs. Blocks of FP8 are 128 x 128 in all of them.
+@pytest.mark.parametrize(
+    ("model", "options", "words"),
+    [
+        # moe_intermediate_size 1536: 1536 / 8 = 192 = 1.5 blocks; 1536 / (8 / 2) = 384 = 3 blocks
+        (M2, {"tp": 8}, "experts of width 1,536 on 8 GPUs don't keep their FP8 blocks of 128 x 128 whole"),
+        (QWEN, {"tp": 8}, "(--ep-size 2, or a smaller --tp)"),
+        # attention DP does not change how experts are cut
+        (QWEN, {"tp": 8, "dp": 8, **_DP}, "(--ep-size 2, or a smaller --tp)"),
+        # 1536 / 16 = 96, / 8 = 192, / 4 = 384: 16 / 4 = 4
+        (QWEN, {"tp": 16}, "(--ep-size 4, or a smaller --tp)"),
+        (QWEN, {"tp": 8, "gpu": "rtx6000pro"}, "SGLang does not start: experts"),
+        # 160 experts over 64 GPUs: 2 and a rest
+        (
+            "Qwen/Qwen3-Coder-480B-A35B-Instruct",
+            {"tp": 64, "ep": 64},
+            "160 experts don't divide by 64 GPUs (--ep-size 1)",
+        ),
+        # one shared expert of 3072: 3072 / 16 = 192; SGLANG_SHARED_EXPERT_TP1 was made for these checkpoints
+        (PRO, {"tp": 16}, "shared experts of width 3,072 on 16 GPUs don't keep their FP8 blocks"),
+        # intermediate_size 18432: 18432 / 32 = 576 = 4.5 blocks
+        (V3, {"tp": 32, "ep": 32}, "dense feed-forward parts of width 18,432 on 32 GPUs"),
+        # 28 heads by 8; 40 query heads divide by 8, but 10 KV heads don't (microsoft/phi-4)
+        ("Qwen/Qwen2.5-7B-Instruct", {"tp": 8}, "28 attention heads don't divide by 8 GPUs"),
+        ("microsoft/phi-4", {"tp": 4}, "10 KV heads neither divide by 4 GPUs nor the other way round"),
+    ],
+)
+def test_a_start_that_stops_while_it_loads_is_said_so(
+    model: str, options: dict[str, Any], words: str
+) -> None:
+    assert any(words in reason for reason in stops(model, options))
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        # 1536 / 4 = 384 = 3 blocks; dealt whole over two groups the same
+        (M2, {"tp": 4}),
+        (M2, {"tp": 8, "ep": 2}),
+        (M2, {"tp": 8, "ep": 8}),
+        # flashinfer_trtllm pads experts on data-centre Blackwell
+        (M2, {"tp": 8, "gpu": "b200"}),
+        # not quantised: nothing to keep whole
+        ("Qwen/Qwen3-235B-A22B", {"tp": 8}),
+        # 2048 / 16 = 128
+        (V3, {"tp": 16}),
+        ("Qwen/Qwen2.5-7B-Instruct", {"tp": 8, "dp": 2, **_DP}),
+        ("microsoft/phi-4", {"tp": 2}),
+        ("microsoft/phi-4", {"tp": 20}),
+    ],
+)
+def test_a_start_that_loads_has_no_such_reason(model: str, options: dict[str, Any]) -> None:
+    assert stops(model, options) == ()
+
+
+def test_reasons_are_warnings_before_the_others() -> None:
+    made = plan(kvplan.load(M2, source="bundled"), Deployment(tp=8))
+    assert made.warnings[: len(made.stops)] == made.stops
+    assert len(made.stops) == 1
