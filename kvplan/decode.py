@@ -119,7 +119,7 @@ def _step(
     if not knows_experts(parameters):
         what = "how many of its experts a token uses is not known (routed_experts, experts_per_token)"
         return replace(step, unknown=what)
-    fewest = reads.with_experts(fewest_experts(parameters, asked.ep))
+    fewest = reads.with_experts(fewest_experts(parameters, asked.expert_parallel))
     step = replace(
         step,
         weight_bytes=fewest,

@@ -13,6 +13,8 @@ WEIGHT_SOURCES = ("auto", "metadata", "estimate")
 
 # --chunked-prefill-size of a server that prefills each prompt at once.
 UNCHUNKED = -1
+# --moe-a2a-backend of a server whose GPUs send no tokens to each other's experts.
+NO_A2A = "none"
 
 _AT_LEAST_ONE = (
     "tp",
@@ -20,6 +22,7 @@ _AT_LEAST_ONE = (
     "pp",
     "dcp",
     "ep",
+    "moe_dense_tp_size",
     "gpu_memory",
     "weights_per_gpu",
     "page_size",
@@ -87,6 +90,8 @@ class Deployment:
     weights: str | int | None = None
     weights_per_gpu: int | None = None
     ep: int = 1
+    moe_a2a_backend: str | None = None
+    moe_dense_tp_size: int | None = None
     engine_version: str = DEFAULT_ENGINE_VERSION
     assume_supported: bool = False
     available_bytes: int | None = None
@@ -115,6 +120,9 @@ class Deployment:
         if not problems and self.tp % self.ep:
             what = f"{self.ep} expert-parallel ranks do not divide --tp {self.tp}"
             problems += bad_option("ep", what).problems
+        if not problems and self.moe_dense_tp_size not in (None, 1, self.tp):
+            what = f"{self.moe_dense_tp_size} GPUs are neither 1 nor all of --tp {self.tp}"
+            problems += bad_option("moe_dense_tp_size", what).problems
         if problems:
             raise InputError(problems)
 
@@ -127,6 +135,16 @@ class Deployment:
     def attention_tp(self) -> int:
         """GPUs that share the attention heads of one request."""
         return max(1, self.tp // self.attention_dp)
+
+    @property
+    def exchanges_experts(self) -> bool:
+        """Whether GPUs send tokens to the experts of others: each then holds whole experts."""
+        return self.moe_a2a_backend not in (None, NO_A2A)
+
+    @property
+    def expert_parallel(self) -> int:
+        """GPUs that experts are dealt over whole: all of TP where tokens are exchanged."""
+        return self.tp if self.exchanges_experts else self.ep
 
     @property
     def has_budget(self) -> bool:

@@ -18,8 +18,8 @@ from kvplan.sglang.model import Stage, classify, whole_of
 from kvplan.sglang.prefill_only import refuse_prefill_only
 from kvplan.sglang.rules import rules_for
 from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings, settle
-from kvplan.sglang.stops import stops
 from kvplan.stages import pipeline_stages, stage_groups
+from kvplan.stops import stops
 from kvplan.weights.choice import split_of
 
 # The context that a report assumes where none is asked for, or the model's own where that is shorter.

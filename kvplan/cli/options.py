@@ -90,6 +90,10 @@ OPTIONS: dict[str, OptionSpec] = {
     "pp": _count("Pipeline parallel size.", "--pp-size"),
     "dcp": _count("Decode context parallel size.", "--dcp-size"),
     "ep": _count("Expert parallel size: experts are dealt whole, at the same bytes per GPU.", "--ep-size"),
+    "moe_a2a_backend": _name(
+        "How GPUs send tokens to experts: deepep, mooncake, flashinfer ... Experts are dealt over all of TP."
+    ),
+    "moe_dense_tp_size": _count("1: dense layers of a model with experts are whole on each GPU."),
     "weights": OptionSpec(
         help="Weights of the whole checkpoint: 600GB, or where to take them from: metadata, estimate. "
         "Default with --gpu: what the model's files say, else an estimate.",

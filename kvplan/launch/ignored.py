@@ -85,7 +85,7 @@ IGNORED: tuple[Ignored, ...] = (
         reason="which kernels run",
         values="""
         bf16-gemm-backend boundary-reduction cuda-graph-max-seq-len-prefill cuda-graph-prefill-max-context
-        deepep-config deepep-dispatcher-output-dtype deepep-mode deepep-v2-mode dllm-algorithm-config
+        deepep-config deepep-dispatcher-output-dtype deepep-v2-mode dllm-algorithm-config
         dsa-paged-mqa-logits-backend dsa-topk-backend dsa-triton-union dsv4-prefill-backend
         elastic-ep-backend elastic-ep-join-mode elastic-ep-scale-timeout ep-dispatch-algorithm eplb-algorithm
         eplb-min-rebalancing-utilization-threshold eplb-rebalance-layers-per-chunk

@@ -81,6 +81,7 @@ MODELLED: dict[str, Modelled] = {
         pp_size="pp",
         dcp_size="dcp",
         ep_size="ep",
+        moe_dense_tp_size="moe_dense_tp_size",
         page_size="page_size",
         chunked_prefill_size="chunked_prefill_size",
         max_running_requests="max_running_requests",
@@ -95,7 +96,9 @@ MODELLED: dict[str, Modelled] = {
     # Both versions hold 0.8 where nothing is given; the ratio of a model class replaces it there.
     "--swa-full-tokens-ratio": Modelled(field="swa_full_tokens_ratio", read=parse_number, unset=(0.8,)),
     "--mamba-full-memory-ratio": Modelled(field="mamba_full_memory_ratio", read=parse_number),
-    **_words("kv_cache_dtype", "attention_backend", "mamba_ssm_dtype", "speculative_algorithm"),
+    **_words(
+        "kv_cache_dtype", "attention_backend", "mamba_ssm_dtype", "speculative_algorithm", "moe_a2a_backend"
+    ),
     "--dsa-prefill-backend": Modelled(field="dsa_prefill_backend", read=_dsa_kernel),
     "--dsa-decode-backend": Modelled(field="dsa_decode_backend", read=_dsa_kernel),
     **_switches(

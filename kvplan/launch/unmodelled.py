@@ -128,13 +128,16 @@ UNMODELLED: dict[str, Unmodelled] = {
         touches="fraction",
     ),
     **_all(
-        "the default memory fraction depends on it", "--moe-a2a-backend", touches="fraction", neutral="none"
+        "the default memory fraction depends on it",
+        "--deepep-mode",
+        touches="fraction",
+        neutral="auto low_latency",
     ),
     **_all(
         "it changes what one GPU loads",
         "--quantization --cpu-offload-gb --offload-group-size --torchao-config --modelopt-quant "
         "--quantize-and-serve! --enable-fp32-lm-head! --enable-lora! --lora-paths* --max-loras-per-batch "
-        "--max-lora-rank --ep-num-redundant-experts --max-ep-size --moe-dense-tp-size --dwdp-size "
+        "--max-lora-rank --ep-num-redundant-experts --max-ep-size --dwdp-size "
         "--enable-dp-lm-head! --shared-experts-tp-size --enable-shared-experts-attn-tp! "
         "--enable-dense-mlp-attn-tp! --speculative-draft-model-quantization --kt-weight-path "
         "--kt-num-gpu-experts --enable-paged-experts! --paged-experts-num-resident "
@@ -162,6 +165,7 @@ UNMODELLED_VARIABLES: dict[str, Unmodelled] = {
     **_all("rows of DeepSeek-V4", "SGLANG_DSV4_UNIFIED_KV_FP8", neutral="0 false"),
     **_all("index cache of MiniMax-M3", "SGLANG_OPT_MINIMAX_M3_FP8_INDEX_CACHE", neutral="1 true"),
     **_all("KV dtype and index cache of MiniMax-M3", "SGLANG_DISABLE_M3_FP8_ATTN_GEMM", neutral="0 false"),
+    **_all("it changes what one GPU loads", "SGLANG_SHARED_EXPERT_TP1", touches="weights", neutral="0 false"),
     **_all("its buffers take GPU memory", "SGLANG_SYMM_MEM_PREALLOC_GB_SIZE", touches="weights", neutral="0"),
     **_all(
         "the multimodal reserve",

@@ -19,6 +19,7 @@ from kvplan.sglang.memory_tiers import MemoryTier
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.qwen3_vl import MOST_GRAPH_REQUESTS, large_hopper_qwen3_vl
 from kvplan.sglang.rule_set import Rules
+from kvplan.units import ceil_to_page
 
 _METADATA_MIB = 512
 _MIB_PER_PREFILL_TOKEN = 1.5
@@ -30,6 +31,9 @@ _LARGE_GPU_RESERVE_MIB = 10 * 1024
 _MIB_PER_GRAPH_BATCH = 2
 _MLA_PREFILL_GRAPH_MIB = 1.5 * 1024
 _MIB_PER_PREFILL_GRAPH = 8
+# DeepEP captures prefill graphs for multiples of 8 tokens up to these, and needs a pool beside them.
+_DEEPEP = "deepep"
+_DEEPEP_GRAPH_TOKENS, _DEEPEP_GRAPH_STEP, _DEEPEP_GRAPH_MIB = 2048, 8, 1024
 # A vision tower takes 5 % of the fraction, and more or less than that by its size against ViT-L/14.
 _VISION_FACTOR = 0.95
 _VISION_LAYERS, _VISION_HIDDEN = 24, 1024
@@ -77,6 +81,8 @@ def _default_fraction(
         reserved = max(reserved, _LARGE_GPU_RESERVE_MIB)
     if deployment.speculative_algorithm not in (None, "NGRAM"):
         reserved += rules.draft_headroom_mib
+    if deployment.moe_a2a_backend == _DEEPEP:
+        reserved += rules.deepep_buffers_mib
     fraction = round((gpu.memory_mib - reserved) / gpu.memory_mib, 3)
     vision = model.architecture.vision
     if not model.multimodal or vision is None:
@@ -99,6 +105,8 @@ def _graph_batch(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Ru
 def _sized_after_capture(model: EngineModel, deployment: Deployment, rules: Rules, chunk: int) -> bool:
     """Source: arg_groups/overrides.py, post_capture_kv_sizing_planned."""
     captured = chunk if deployment.max_total_tokens is None else min(chunk, deployment.max_total_tokens)
+    if deployment.moe_a2a_backend == _DEEPEP:
+        captured = _DEEPEP_GRAPH_TOKENS
     return (
         model.name in rules.sized_after_capture
         and _captures_prefill(model, deployment, rules)
@@ -120,21 +128,28 @@ def _graph_reserve(model: EngineModel, deployment: Deployment, rules: Rules, bat
     if _captures_prefill(model, deployment, rules):
         if model.mla:
             reserved += _MLA_PREFILL_GRAPH_MIB
+        elif deployment.moe_a2a_backend == _DEEPEP:
+            reserved += _prefill_graphs(_DEEPEP_GRAPH_TOKENS, _DEEPEP_GRAPH_STEP) * _MIB_PER_PREFILL_GRAPH
         else:
             reserved += (
                 _prefill_graphs(_most_graph_tokens(model, deployment, chunk, rules)) * _MIB_PER_PREFILL_GRAPH
             )
+        if deployment.moe_a2a_backend == _DEEPEP:
+            reserved += _DEEPEP_GRAPH_MIB
     return reserved
 
 
 def _captures_prefill(model: EngineModel, deployment: Deployment, rules: Rules) -> bool:
     """Source: cuda_graph_hook.disable_breakable_cudagraph_if_incompatible; _handle_piecewise_cuda_graph."""
     if model.multimodal and model.name in rules.piecewise_multimodal:
-        return deployment.pp == 1 and not deployment.enable_dp_attention
+        exchanges = deployment.exchanges_experts
+        return deployment.pp == 1 and not deployment.enable_dp_attention and not exchanges
     if model.name in rules.no_prefill_graph:
         return False
     reasons = {
         "pp": deployment.pp > 1,
+        "a2a": deployment.exchanges_experts
+        and deployment.moe_a2a_backend not in rules.a2a_with_prefill_graph,
         "dcp": deployment.dcp > 1,
         "attention dp": deployment.enable_dp_attention,
         "multimodal": model.multimodal and model.name not in rules.multimodal_prefill_graph,
@@ -144,7 +159,7 @@ def _captures_prefill(model: EngineModel, deployment: Deployment, rules: Rules) 
         "kda": model.name in KDA_BY_CONFIG,
         "nemotron": model.name in NEMOTRON_H,
     }
-    return not any(reasons[name] for name in rules.no_prefill_graph_with)
+    return not any(reasons[name] for name in (*rules.no_prefill_graph_with, "a2a"))
 
 
 def _most_graph_tokens(model: EngineModel, deployment: Deployment, chunk: int, rules: Rules) -> int:
@@ -160,8 +175,8 @@ def _most_graph_tokens(model: EngineModel, deployment: Deployment, chunk: int, r
 
 
 @lru_cache(maxsize=64)
-def _prefill_graphs(most_tokens: int) -> int:
-    """How many graphs are captured: one for each size up to `most_tokens`."""
+def _prefill_graphs(most_tokens: int, step: int = 1) -> int:
+    """How many graphs are captured: one for each size up to `most_tokens`, rounded up to a `step`."""
     sizes = [
         *range(4, 33, 4),
         *range(48, 257, 16),
@@ -170,7 +185,7 @@ def _prefill_graphs(most_tokens: int) -> int:
         *range(1280, 4097, 256),
         *range(4608, most_tokens + 1, 512),
     ]
-    return sum(size <= most_tokens for size in sizes)
+    return len({ceil_to_page(size, step) for size in sizes if size <= most_tokens})
 
 
 def _vision_adjustment(vision: Vision) -> float:

@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
+from kvplan.config import near
 from kvplan.deployment import Deployment
 from kvplan.errors import bad_option, refused
+from kvplan.hardware import Gpu
 from kvplan.layers import LatentAttention
 from kvplan.sglang.model import EngineModel
 from kvplan.sglang.rule_set import Rules
 
+# Deals prompts, not requests, over GPUs (--enable-layernorm-sp).
+_SHARDS_PREFILL = frozenset({"MuseSparkForConditionalGeneration"})
 
-def refuse_parallel(model: EngineModel, deployment: Deployment, rules: Rules) -> None:
-    """RefusedError for a kind of parallelism that the model's class does not support."""
+
+def check_a2a(deployment: Deployment, rules: Rules) -> None:
+    """InputError for a way to send tokens to experts that this version does not know."""
+    name, choices = deployment.moe_a2a_backend, sorted(rules.a2a_backends)
+    if name is not None and name not in choices:
+        what = f"SGLang {rules.version} has no backend {name!r} to send tokens to experts"
+        raise bad_option("moe_a2a_backend", what, near(name, choices))
+
+
+def refuse_parallel(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules) -> None:
+    """RefusedError for a kind of parallelism that the model's class or the GPU does not support."""
     if model.name in rules.no_attention_dp and deployment.attention_dp > 1:
         raise refused(f"{model.name} does not support DP attention", "leave --enable-dp-attention out")
     if model.name in rules.no_pipeline and deployment.pp > 1:
         raise refused(f"{model.name} does not support pipeline parallelism", "--pp 1 with a larger --tp")
+    if deployment.exchanges_experts:
+        _refuse_a2a(model, deployment, gpu, rules)
     if deployment.dcp > 1:
         _refuse_dcp(model, deployment, rules)
+
+
+def _refuse_a2a(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rules) -> None:
+    """Source: arg_groups/moe_hook.py, handle_a2a_moe, and mega_moe_hook.py, check_mega_moe_compat."""
+    name = deployment.moe_a2a_backend
+    whole = deployment.enable_dp_attention and deployment.dp == deployment.tp
+    if name in rules.a2a_needs_attention_dp and not whole and model.name not in _SHARDS_PREFILL:
+        raise refused(
+            f"--moe-a2a-backend {name} goes with an attention-DP rank on each GPU alone",
+            f"--enable-dp-attention --dp {deployment.tp}, or another --moe-a2a-backend",
+        )
+    known = gpu.is_hopper or gpu.is_sm100 or gpu.is_rocm
+    if name == "megamoe" and rules.megamoe_checks_gpu and not known:
+        raise refused(
+            f"--moe-a2a-backend megamoe does not run on {gpu.name.upper()}: it is made for Hopper and "
+            "data-centre Blackwell",
+            "another --moe-a2a-backend",
+        )
 
 
 def _refuse_dcp(model: EngineModel, deployment: Deployment, rules: Rules) -> None:

@@ -5,6 +5,13 @@ Sources: arg_groups/model_overrides/*.py and arg_groups/model_hook.py; server_ar
 
 from __future__ import annotations
 
+# --moe-a2a-backend, by the release that added them (arg_groups/choices.py; server_args.py before 0.5.20);
+# those for Ascend are left out.
+A2A_BACKENDS = {
+    "0.5.12": "none deepep mooncake nixl mori flashinfer megamoe",
+    "0.5.18": "pplx",
+    "0.5.20": "deepep_v2 flashinfer_megamoe",
+}
 NO_ATTENTION_DP = {
     "0.5.19": "MiniCPMForCausalLM MiniCPMSALAForCausalLM",
     "0.5.21": "IQuestQ1ForCausalLM",

@@ -35,6 +35,11 @@ class Rules:
     draft_headroom_mib: int
     running_requests_lower_graph_batch: bool
     no_prefill_graph_with: frozenset[str]
+    a2a_backends: frozenset[str]
+    a2a_with_prefill_graph: frozenset[str]
+    deepep_buffers_mib: int
+    a2a_needs_attention_dp: frozenset[str]
+    megamoe_checks_gpu: bool
     piecewise_multimodal: frozenset[str]
     dsa_cell_follows_row: bool
     glm_on_sm120_keeps_scales: bool

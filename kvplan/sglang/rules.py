@@ -26,6 +26,7 @@ def _next(before: Rules, release: str, **changes: Any) -> Rules:
 V0_5_13 = _next(
     V0_5_12,
     "0.5.13",
+    a2a_needs_attention_dp=frozenset({"flashinfer", "flashinfer_megamoe"}),
     no_prefill_graph=families.NO_PREFILL_GRAPH_0_5_12 - {"DeepseekV32ForCausalLM", "GlmMoeDsaForCausalLM"},
     # The config class of its vision part names no sizes.
     vision_unread=frozenset({"Gemma4UnifiedForConditionalGeneration"}),
@@ -79,6 +80,7 @@ V0_5_15 = _next(
     no_prefill_graph=frozenset(),
     piecewise_multimodal=frozenset(),
     no_prefill_graph_with=frozenset({"attention dp", "multimodal", "mla", "dsv4"}),
+    deepep_buffers_mib=2 * 1024,
     unloadable=(INTERNVL_TEXT,),
     mixed_keeps_kv_algo=True,
     reads_bare_kv_algo=True,
@@ -111,6 +113,7 @@ V0_5_17 = _next(
     V0_5_16,
     "0.5.17",
     no_prefill_graph_with=frozenset({"dcp", "multimodal", "mla without index", "nemotron", "dsv4"}),
+    a2a_with_prefill_graph=frozenset({"deepep", "megamoe", "flashinfer"}),
     graph_tokens_within_context=False,
     dsa_cell_follows_row=True,
     glm_on_sm120_keeps_scales=True,
@@ -173,6 +176,7 @@ V0_5_20 = _next(
 V0_5_21 = _next(
     V0_5_20,
     "0.5.21",
+    megamoe_checks_gpu=True,
     attention_backends=V0_5_20.attention_backends,
     drafts_read_as_mla=frozenset(),
     fp4_cell_rounds_once=False,

@@ -31,6 +31,7 @@ def class_lists(release: str) -> dict[str, Any]:
         - names(model_classes.KEEPS_A_RANGE, release),
         "extra_buffer": names(families.EXTRA_BUFFER, release),
         "radix_states": names(families.RADIX_STATE, release),
+        "a2a_backends": names(parallel_names.A2A_BACKENDS, release),
         "no_attention_dp": names(parallel_names.NO_ATTENTION_DP, release),
         "no_pipeline": names(parallel_names.NO_PIPELINE, release)
         - names(parallel_names.SPLITS_SINCE, release),
@@ -55,6 +56,10 @@ V0_5_12 = Rules(
     draft_headroom_mib=4 * 1024,
     running_requests_lower_graph_batch=False,
     no_prefill_graph_with=frozenset({"pp", "attention dp", "multimodal"}),
+    a2a_with_prefill_graph=frozenset(),
+    deepep_buffers_mib=0,
+    a2a_needs_attention_dp=frozenset(),
+    megamoe_checks_gpu=False,
     piecewise_multimodal=frozenset(),
     dsa_cell_follows_row=False,
     glm_on_sm120_keeps_scales=False,

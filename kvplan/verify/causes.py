@@ -35,6 +35,14 @@ def causes(
     yield from (f"not modelled: {one}" for one in not_modelled)
 
 
+def fraction_cause(planned: float, explains: float) -> str:
+    """Which memory fraction was planned with, and which would give the logged tokens."""
+    return (
+        f"memory fraction: the log names none, the default {planned:.3g} was planned; its tokens fit "
+        f"--mem-fraction-static {explains:g}"
+    )
+
+
 def version_cause(planned: str, agreeing: Sequence[str]) -> str:
     """Whose rules were planned with, and those of which releases would agree."""
     told = f"version: the rules are those of {planned}, the log names no version"

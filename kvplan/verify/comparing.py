@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -14,13 +15,15 @@ from kvplan.planning import plan
 from kvplan.records import Plan
 from kvplan.sglang.rules import RULE_SETS
 from kvplan.units import GIB
-from kvplan.verify.causes import causes, version_cause
+from kvplan.verify.causes import causes, fraction_cause, version_cause
 from kvplan.verify.checks import capacity_checks, cost_checks
 from kvplan.verify.deployment import Told, told_by
-from kvplan.verify.records import DEFAULT_TOLERANCE, Check, Verification
+from kvplan.verify.records import DEFAULT_TOLERANCE, TOKENS, Check, Verification
 
 # Room for some tokens of any model, to see the shapes of its buffers.
 _ANY_BUDGET = 1 << 42
+# Memory fractions that a server may have been given.
+_PERCENTS = range(30, 100)
 
 
 def verify(
@@ -46,6 +49,8 @@ def verify(
     gpu_given = asked.gpu is not None and not _is_guess("gpu", words, asked)
     found = list(causes(log, made, checks, gpu_given=gpu_given, not_modelled=words.not_modelled))
     if not all(check.agrees for check in checks):
+        if any(check.name == TOKENS and not check.agrees for check in checks):
+            found += _fraction(log, architecture, asked, made, tolerance)
         found.append(version_cause(asked.engine_version, _agreeing(log, architecture, asked, tolerance)))
     return Verification(
         plan=made,
@@ -77,6 +82,21 @@ def _agreeing(log: BootLog, architecture: Architecture, asked: Deployment, toler
             if all(check.agrees for check in checks):
                 found.append(release)
     return found
+
+
+def _fraction(
+    log: BootLog, architecture: Architecture, asked: Deployment, made: Plan, tolerance: float
+) -> Iterator[str]:
+    """The memory fraction that would explain the tokens, where neither the log nor the reader names one."""
+    if asked.mem_fraction_static is not None or asked.available_bytes is not None:
+        return
+    for percent in _PERCENTS:
+        with suppress(KvplanError):
+            one = replace(asked, mem_fraction_static=percent / 100)
+            checks = _compared(log, architecture, one, tolerance)[1]
+            if any(check.name == TOKENS and check.agrees for check in checks):
+                yield fraction_cause(made.resolved.mem_fraction_static, percent / 100)
+                return
 
 
 def _guesses(words: Told, asked: Deployment) -> list[str]:

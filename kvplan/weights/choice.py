@@ -93,6 +93,8 @@ def split_of(settings: Settings) -> Split:
     return Split(
         tp=asked.tp,
         attention_tp=settings.attention_tp,
+        dense_tp=asked.moe_dense_tp_size or asked.tp,
+        shared_tp=1 if asked.exchanges_experts else asked.tp,
         pp=asked.pp,
         drafts=asked.speculative_algorithm is not None and bool(settings.model.architecture.draft_layers),
         dtype=model_dtype(settings.model),

@@ -4,8 +4,9 @@ Sources (SGLang 0.5.23, paths under sglang/srt/): layers/vocab_parallel_embeddin
 attention group under DP attention, head over all GPUs); models/deepseek_v2.py (fused_qkv_a_proj_with_mqa
 and kv_a_proj_with_mqa replicated, the other projections over the attention group, w_kc and w_vc made
 beside kv_b_proj); layers/attention/dsa/dsa_indexer.py (replicated); layers/moe/fused_moe_triton/layer.py
-(experts over TP x EP, which is the same share); models/qwen3_vl.py (vision over the attention group);
-models/nemotron_h.py (projections around experts replicated).
+(experts over TP x EP, which is the same share); models/deepseek_v2.py (shared experts whole where tokens
+are sent to experts, dense layers whole with moe_dense_tp_size 1); models/qwen3_vl.py (vision over the
+attention group); models/nemotron_h.py (projections around experts replicated).
 """
 
 from __future__ import annotations
@@ -29,11 +30,14 @@ ABSORBED = "absorbed"
 class Split:
     """How a deployment lays weights out; `dtype` is what unquantised weights are loaded in.
 
-    `attention_tp`: GPUs that share attention. `drafts`: whether MTP layers are loaded.
+    `attention_tp`: GPUs that share attention. `dense_tp`, `shared_tp`: those that share a dense layer beside
+    layers with experts, and shared experts. `drafts`: whether MTP layers are loaded.
     """
 
     tp: int
     attention_tp: int
+    dense_tp: int
+    shared_tp: int
     pp: int
     drafts: bool
     dtype: str
@@ -60,6 +64,7 @@ def _factors(model: Architecture, parameters: Parameters, split: Split) -> dict[
     layers = len(model.layers)
     stage = Fraction(_fullest(layers, layers, split.pp), layers)
     attention, everyone = Fraction(1, split.attention_tp), Fraction(1, split.tp)
+    dense = everyone if parameters.experts is None else Fraction(1, split.dense_tp)
     return {
         "embedding": attention,
         "lookup_tables": attention,
@@ -67,9 +72,9 @@ def _factors(model: Architecture, parameters: Parameters, split: Split) -> dict[
         "attention": attention * stage,
         "attention_kv": _kv_share(model, split.attention_tp) * stage,
         "attention_copied": stage,
-        "mlp": everyone * _part(parameters.dense_layers, layers, split.pp),
+        "mlp": dense * _part(parameters.dense_layers, layers, split.pp),
         "experts": everyone * _part(parameters.moe_layers, layers, split.pp),
-        "shared_experts": everyone * _part(parameters.moe_layers, layers, split.pp),
+        "shared_experts": Fraction(1, split.shared_tp) * _part(parameters.moe_layers, layers, split.pp),
         "router": _part(parameters.moe_layers, layers, split.pp),
         "norms": stage,
         "towers": attention,

@@ -52,6 +52,8 @@ SERVER = "python -m sglang.launch_server"
         ("--max-mamba-cache-size 128", {"max_mamba_cache_size": 128}),
         ("--mamba-ssm-dtype bfloat16", {"mamba_ssm_dtype": "bfloat16"}),
         ("--enable-hisparse", {"enable_hisparse": True}),
+        ("--moe-a2a-backend deepep", {"moe_a2a_backend": "deepep"}),
+        ("--moe-dense-tp-size 1", {"moe_dense_tp_size": 1}),
         (
             "--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk 1 "
             "--speculative-num-draft-tokens 4",
@@ -123,6 +125,11 @@ def test_what_touches_no_pool_is_passed_over_in_silence() -> None:
             "--speculative-draft-model-path org/draft",
             "not modelled: --speculative-draft-model-path org/draft: the layers of the draft are not read",
         ),
+        (
+            "--moe-a2a-backend deepep --deepep-mode normal",
+            "not modelled: --deepep-mode normal: the default memory fraction depends on it",
+        ),
+        ("--moe-a2a-backend deepep --deepep-mode low_latency", None),
         ("--quantization fp8", "not modelled: --quantization fp8: it changes what one GPU loads"),
         (
             "--cuda-graph-bs 1 2 4 8",

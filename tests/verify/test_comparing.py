@@ -142,6 +142,26 @@ def test_a_draft_is_named_where_tokens_differ() -> None:
     )
 
 
+def test_a_fraction_that_the_log_leaves_out_is_worked_out_from_its_tokens() -> None:
+    """Qwen2.5-0.5B on a GPU of 40 GB: 2,658,165 x 12,288 bytes are 30.42 of 35.57 GiB, and the 5.15 that
+    stay free 14.1 % of 36.55; the default keeps 17.7 % free."""
+    text = """\
+Load weight begin. avail mem=36.55 GB
+Load weight end. type=Qwen2ForCausalLM, dtype=torch.bfloat16, avail mem=35.57 GB, mem usage=0.98 GB.
+KV Cache is allocated. #tokens: 2658165, K size: 15.21 GB, V size: 15.21 GB
+max_total_num_tokens=2658165, chunked_prefill_size=8192, max_prefill_tokens=16384, \
+max_running_requests=4096, context_len=32768, available_gpu_mem=4.46 GB
+"""
+    found = compared(text, "Qwen/Qwen2.5-0.5B-Instruct")
+    assert found.causes[1] == (
+        "memory fraction: the log names none, the default 0.823 was planned; its tokens fit "
+        "--mem-fraction-static 0.86"
+    )
+    named = compared(text, "Qwen/Qwen2.5-0.5B-Instruct", mem_fraction_static=0.8)
+    assert not any("memory fraction" in cause for cause in named.causes)
+    assert compared(text, "Qwen/Qwen2.5-0.5B-Instruct", mem_fraction_static=0.86).holds
+
+
 def test_a_cap_is_named_even_where_all_agrees() -> None:
     text = samples.V0_4.replace("max_total_tokens=None", "max_total_tokens=8192")
     text = text.replace("38141", "8192").replace("2.33 GB", "0.50 GB")

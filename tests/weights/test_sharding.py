@@ -41,7 +41,7 @@ PARAMETERS = Parameters(
     moe_layers=5,
     dense_layers=1,
 )
-ALONE = Split(tp=1, attention_tp=1, pp=1, drafts=False, dtype="bfloat16")
+ALONE = Split(tp=1, attention_tp=1, dense_tp=1, shared_tp=1, pp=1, drafts=False, dtype="bfloat16")
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,10 @@ ALONE = Split(tp=1, attention_tp=1, pp=1, drafts=False, dtype="bfloat16")
         ({"pp": 2}, "experts", 5_760),  # 3 of the 5 layers with experts
         ({"pp": 2}, "mlp", 1_600),  # the one dense layer may be in the stage
         ({"drafts": True}, "draft", 80),
+        ({"tp": 8, "dense_tp": 8}, "mlp", 200),
+        ({"tp": 8, "dense_tp": 1}, "mlp", 1_600),  # --moe-dense-tp-size 1: whole on each GPU
+        ({"tp": 8, "shared_tp": 8}, "shared_experts", 60),
+        ({"tp": 8, "shared_tp": 1}, "shared_experts", 480),  # --moe-a2a-backend: the same
     ],
 )
 def test_a_kind_is_cut_or_copied(change: dict[str, int | bool], kind: str, size: int) -> None:
@@ -78,6 +82,11 @@ def test_one_stage_has_the_embedding_or_the_head() -> None:
     assert "embedding" not in kinds
 
 
+def test_a_dense_model_is_cut_whatever_dense_layers_beside_experts_are() -> None:
+    parameters = Parameters(mlp=tensors(1_000, "bfloat16"), dense_layers=6)
+    assert shares(MODEL, parameters, dataclasses.replace(ALONE, tp=8)) == {"mlp": 125}
+
+
 def test_float32_is_loaded_in_sixteen_bits() -> None:
     parameters = Parameters(mlp=tensors(1_000, "float32"), dense_layers=6)
     assert shares(MODEL, parameters, ALONE) == {"mlp": 500}
@@ -87,7 +96,11 @@ def test_deepseek_v3_on_eight_gpus_takes_what_its_servers_log() -> None:
     """79.5 GiB: experts 76.1, the down-projections whole on each GPU, and w_kc and w_vc beside kv_b_proj."""
     model = kvplan.load("deepseek-ai/DeepSeek-V3", source="bundled")
     assert model.parameters is not None
-    kinds = shares(model, model.parameters, Split(tp=8, attention_tp=8, pp=1, drafts=False, dtype="bfloat16"))
+    kinds = shares(
+        model,
+        model.parameters,
+        Split(tp=8, attention_tp=8, dense_tp=8, shared_tp=8, pp=1, drafts=False, dtype="bfloat16"),
+    )
     assert kinds["experts"] == 81_758_552_064  # 654,068,416,512 / 8
     # 61 x 7168 x (1536 + 576) in FP8 with scales
     assert kinds["attention_copied"] == 923_693_232

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -52,7 +53,8 @@ def quantised(sizes: Sizes, layers: int, beside: Mapping[str, Any] | None) -> Fo
     )
     listed = config.get("quantized_layers")
     if experts is not None and not isinstance(listed, Mapping):
-        formats["experts"] = experts
+        fp8 = formats.get("experts")
+        formats["experts"] = experts if fp8 is None else replace(experts, block=fp8.block)
     return formats
 
 

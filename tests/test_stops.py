@@ -30,6 +30,7 @@ def stops(model: str, options: dict[str, Any]) -> tuple[str, ...]:
         # moe_intermediate_size 1536: 1536 / 8 = 192 = 1.5 blocks; 1536 / (8 / 2) = 384 = 3 blocks
         (M2, {"tp": 8}, "experts of width 1,536 on 8 GPUs don't keep their FP8 blocks of 128 x 128 whole"),
         (QWEN, {"tp": 8}, "(--ep-size 2, or a smaller --tp)"),
+        (QWEN, {"tp": 8, "gpu": "b200"}, "(--ep-size 2, or a smaller --tp)"),
         # attention DP does not change how experts are cut
         (QWEN, {"tp": 8, "dp": 8, **_DP}, "(--ep-size 2, or a smaller --tp)"),
         # 1536 / 16 = 96, / 8 = 192, / 4 = 384: 16 / 4 = 4
@@ -39,12 +40,19 @@ def stops(model: str, options: dict[str, Any]) -> tuple[str, ...]:
         (
             "Qwen/Qwen3-Coder-480B-A35B-Instruct",
             {"tp": 64, "ep": 64},
-            "160 experts don't divide by 64 GPUs (--ep-size 1)",
+            "160 experts don't divide by 64 GPUs (a smaller --ep-size)",
+        ),
+        # experts in FP4, but check_quantized_moe_compatibility divides by the blocks of FP8: 3072 / 16 = 192
+        (
+            PRO,
+            {"tp": 16},
+            "experts of width 3,072 on 16 GPUs don't keep their FP8 blocks of 128 x 128 whole (-",
         ),
         # one shared expert of 3072: 3072 / 16 = 192; SGLANG_SHARED_EXPERT_TP1 was made for these checkpoints
         (PRO, {"tp": 16}, "shared experts of width 3,072 on 16 GPUs don't keep their FP8 blocks"),
-        # intermediate_size 18432: 18432 / 32 = 576 = 4.5 blocks
-        (V3, {"tp": 32, "ep": 32}, "dense feed-forward parts of width 18,432 on 32 GPUs"),
+        # intermediate_size 18432: 18432 / 32 = 576 = 4.5 blocks; one shared expert of 2048: 2048 / 32 = 64
+        (V3, {"tp": 32, "ep": 32}, "(--moe-dense-tp-size 1, or a smaller --tp)"),
+        (V3, {"tp": 32, "ep": 32, "moe_dense_tp_size": 1}, "(a --moe-a2a-backend, or a smaller --tp)"),
         # 28 heads by 8; 40 query heads divide by 8, but 10 KV heads don't (microsoft/phi-4)
         ("Qwen/Qwen2.5-7B-Instruct", {"tp": 8}, "28 attention heads don't divide by 8 GPUs"),
         ("microsoft/phi-4", {"tp": 4}, "10 KV heads neither divide by 4 GPUs nor the other way round"),
@@ -63,10 +71,14 @@ def test_a_start_that_stops_while_it_loads_is_said_so(
         (M2, {"tp": 4}),
         (M2, {"tp": 8, "ep": 2}),
         (M2, {"tp": 8, "ep": 8}),
-        # flashinfer_trtllm pads experts on data-centre Blackwell
+        # padded on data-centre Blackwell
         (M2, {"tp": 8, "gpu": "b200"}),
         # not quantised: nothing to keep whole
         ("Qwen/Qwen3-235B-A22B", {"tp": 8}),
+        # tokens are sent to whole experts, and shared ones are whole on each GPU
+        (M2, {"tp": 8, "moe_a2a_backend": "deepep"}),
+        (V3, {"tp": 32, "moe_a2a_backend": "deepep", "moe_dense_tp_size": 1}),
+        (PRO, {"tp": 16, "moe_a2a_backend": "megamoe"}),
         # 2048 / 16 = 128
         (V3, {"tp": 16}),
         ("Qwen/Qwen2.5-7B-Instruct", {"tp": 8, "dp": 2, **_DP}),

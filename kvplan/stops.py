@@ -3,7 +3,9 @@
 Sources (SGLang 0.5.12 to 0.5.23, paths under sglang/srt/): layers/linear.py (QKVParallelLinear and the
 projections divide heads without a rest, else they raise), layers/moe/fused_moe_triton/layer.py (experts
 are dealt over EP, their intermediate size is cut by the rest of TP), layers/quantization/fp8.py and
-compressed_tensors/ (create_weights, validate_block_quant_shapes: a cut has to keep FP8 blocks whole).
+compressed_tensors/ (create_weights, validate_block_quant_shapes: a cut has to keep FP8 blocks whole),
+model_executor/model_runner_components/moe_ep_setup.py (check_quantized_moe_compatibility: the same of
+experts, before anything is loaded).
 """
 
 from __future__ import annotations
@@ -13,7 +15,12 @@ from collections.abc import Iterator
 from kvplan.sglang.model import head_shape
 from kvplan.sglang.settings import Settings
 from kvplan.units import ceil_to_page
+from kvplan.weights.choice import split_of
 from kvplan.weights.records import Tensors
+
+# check_quantized_moe_compatibility knows moe_intermediate_size, which the config of this class does not name,
+# and on data-centre Blackwell its kernels (flashinfer_trtllm) pad what they get.
+_PADDED_ON_SM100 = frozenset({"MiniMaxM2ForCausalLM"})
 
 
 def stops(settings: Settings) -> tuple[str, ...]:
@@ -67,11 +74,12 @@ def _uneven_experts(settings: Settings) -> Iterator[str]:
     found, asked = settings.model.architecture.parameters, settings.deployment
     if found is None or found.experts is None:
         return
-    held, cuts = found.routed_experts, asked.tp // asked.ep
-    if held is not None and held % asked.ep:
-        yield f"SGLang does not start: {held} experts don't divide by {asked.ep} GPUs (--ep-size 1)"
-    # Kernels for data-centre Blackwell (flashinfer_trtllm) pad what they get.
-    if settings.gpu.is_rocm or settings.gpu.is_sm100 or _keeps_blocks(found.experts, cuts):
+    held, ep = found.routed_experts, asked.expert_parallel
+    if held is not None and held % ep:
+        yield f"SGLang does not start: {held} experts don't divide by {ep} GPUs (a smaller --ep-size)"
+    cuts = asked.tp // ep
+    padded = settings.gpu.is_sm100 and settings.model.name in _PADDED_ON_SM100
+    if settings.gpu.is_rocm or padded or _keeps_blocks(found.experts, cuts):
         return
     better = _expert_parallel(found.experts, held, asked.tp)
     hint = "a smaller --tp" if better is None else f"--ep-size {better}, or a smaller --tp"
@@ -79,12 +87,16 @@ def _uneven_experts(settings: Settings) -> Iterator[str]:
 
 
 def _uneven_rest(settings: Settings) -> Iterator[str]:
-    found, tp = settings.model.architecture.parameters, settings.deployment.tp
+    found, split = settings.model.architecture.parameters, split_of(settings)
     if found is None or settings.gpu.is_rocm:
         return
-    for name, tensors in (("dense feed-forward parts", found.mlp), ("shared experts", found.shared_experts)):
-        if tensors is not None and not _keeps_blocks(tensors, tp):
-            yield _cut(name, tensors, tp, "a smaller --tp")
+    dense_tp = split.tp if found.experts is None else split.dense_tp
+    if found.mlp is not None and not _keeps_blocks(found.mlp, dense_tp):
+        hint = "a smaller --tp" if found.experts is None else "--moe-dense-tp-size 1, or a smaller --tp"
+        yield _cut("dense feed-forward parts", found.mlp, dense_tp, hint)
+    shared = found.shared_experts
+    if shared is not None and not _keeps_blocks(shared, split.shared_tp):
+        yield _cut("shared experts", shared, split.shared_tp, "a --moe-a2a-backend, or a smaller --tp")
 
 
 def _keeps_blocks(tensors: Tensors, cuts: int) -> bool:

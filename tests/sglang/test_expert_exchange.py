@@ -1,0 +1,118 @@
+"""Servers whose GPUs send tokens to the experts of others: their fraction, and what they don't take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import kvplan
+from kvplan import Deployment, plan
+from kvplan.errors import InputError, RefusedError
+
+V3, V4 = "deepseek-ai/DeepSeek-V3", "deepseek-ai/DeepSeek-V4-Flash"
+QWEN, QWEN_VL = "Qwen/Qwen3-30B-A3B", "Qwen/Qwen3-VL-235B-A22B-Instruct"
+_DP = {"dp": 8, "enable_dp_attention": True}
+_CHUNK = {"chunked_prefill_size": 4096}
+RELEASES = ("0.5.12", "0.5.14", "0.5.15", "0.5.16", "0.5.17", "0.5.22", "0.5.23")
+# What SGLang's own argument resolution of these releases gave at TP 8, on a CPU with a pretended GPU.
+FRACTIONS = [
+    (V3, "deepep", "l40s", {}, (0.826, 0.826, 0.782, 0.782, 0.782, 0.726, 0.726)),
+    (V3, "deepep", "rtx6000pro", _CHUNK, (0.895, 0.895, 0.874, 0.874, 0.874, 0.864, 0.864)),
+    (V3, "deepep", "h200", _DP, (0.769, 0.769, 0.754, 0.754, 0.754, 0.736, 0.736)),
+    (V3, "mooncake", "h200", _DP, (0.769,) * 7),
+    (V3, "mooncake", "l40s", {}, (0.826,) * 7),
+    (V3, "megamoe", "b200", {}, (0.852, 0.852, 0.852, 0.852, 0.852, 0.844, 0.844)),
+    (QWEN, "deepep", "rtx6000pro", {}, (0.848, 0.848, 0.827, 0.827, 0.814, 0.814, 0.814)),
+    (QWEN, "deepep", "l40s", _CHUNK, (0.826, 0.826, 0.782, 0.782, 0.753, 0.753, 0.753)),
+    (QWEN, "deepep", "l40s", _DP, (0.743, 0.743, 0.699, 0.699, 0.670, 0.670, 0.670)),
+    (QWEN, "megamoe", "b200", _DP, (0.751, 0.751, 0.751, 0.751, 0.748, 0.748, 0.748)),
+    (
+        QWEN_VL,
+        "deepep",
+        "rtx6000pro",
+        _CHUNK,
+        (0.827665234375, 0.827665234375, *(0.8082451562499999,) * 5),
+    ),
+    (V4, "deepep", "h200", _CHUNK, (0.929, 0.929, 0.915, 0.915, 0.915, 0.915, 0.915)),
+    (V4, "mooncake", "l40s", _CHUNK, (0.826,) * 7),
+]
+
+
+def start(name: str, **options: Any) -> Deployment:
+    return Deployment(**{"tp": 8, "moe_a2a_backend": name, **options})
+
+
+@pytest.mark.parametrize(("model", "name", "gpu", "options", "fractions"), FRACTIONS)
+def test_the_fraction_by_release(
+    model: str, name: str, gpu: str, options: dict[str, Any], fractions: tuple[float, ...]
+) -> None:
+    found = kvplan.load(model, source="bundled")
+    planned = tuple(
+        plan(found, start(name, gpu=gpu, engine_version=release, **options)).resolved.mem_fraction_static
+        for release in RELEASES
+    )
+    assert planned == fractions
+
+
+def test_it_deals_experts_over_all_gpus() -> None:
+    assert start("deepep", ep=2).expert_parallel == 8
+    assert start("none", ep=2).expert_parallel == 2
+    assert Deployment(tp=8, ep=2).expert_parallel == 2
+
+
+def test_shared_experts_are_whole_on_each_gpu() -> None:
+    """DeepSeek-V3: 58 layers x 3 x 7168 x 2048 in FP8 with scales are 2,554,954,752 bytes; else 1/8."""
+    found = kvplan.load(V3, source="bundled")
+    weights = []
+    for name in ("none", "deepep"):
+        budget = plan(found, start(name, gpu="h200", weights="estimate")).budget
+        assert budget is not None
+        weights.append(budget.weights_bytes or 0)
+    assert weights[1] - weights[0] == 2_554_954_752 * 7 // 8
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("flashinfer", {}, "attention-DP rank on each GPU alone (--enable-dp-attention --dp 8"),
+        ("flashinfer", {"dp": 4, "enable_dp_attention": True}, "attention-DP rank on each GPU alone"),
+        ("flashinfer_megamoe", {"gpu": "b200"}, "attention-DP rank on each GPU alone"),
+        ("megamoe", {"gpu": "l40s"}, "does not run on L40S"),
+        ("megamoe", {"gpu": "rtx6000pro", "engine_version": "0.5.21"}, "does not run on RTX6000PRO"),
+    ],
+)
+def test_what_it_does_not_go_with_is_refused(name: str, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        plan(kvplan.load(V3, source="bundled"), start(name, **options))
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("flashinfer", {"engine_version": "0.5.12"}),
+        ("flashinfer", {**_DP}),
+        ("megamoe", {"gpu": "h100"}),
+        ("megamoe", {"gpu": "l40s", "engine_version": "0.5.20"}),
+    ],
+)
+def test_what_it_goes_with_is_planned(name: str, options: dict[str, Any]) -> None:
+    assert plan(kvplan.load(V3, source="bundled"), start(name, **options)).resolved.mem_fraction_static
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {"moe_a2a_backend": "deepp"},
+            "SGLang 0.5.23 has no backend 'deepp' to send tokens to experts (did you mean deepep?",
+        ),
+        ({"moe_a2a_backend": "pplx", "engine_version": "0.5.17"}, "SGLang 0.5.17 has no backend 'pplx'"),
+        ({"moe_dense_tp_size": 4}, "--moe-dense-tp-size: 4 GPUs are neither 1 nor all of --tp 8"),
+    ],
+)
+def test_names_and_sizes_that_can_not_be_are_errors(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        plan(kvplan.load(V3, source="bundled"), Deployment(tp=8, **options))
+    assert words in str(caught.value)
