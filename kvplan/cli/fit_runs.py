@@ -17,8 +17,7 @@ from kvplan.frozen import dataclass
 from kvplan.planning import plan, resolve
 from kvplan.records import Plan
 from kvplan.remedies import fits, remedies
-
-AUTO = "auto"
+from kvplan.weights.choice import AUTO, with_weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +60,7 @@ def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError
 
     With a GPU and no budget the budget is worked out; with neither, common GPUs are tried.
     """
-    wanted = _with_weights(model, asked)
+    wanted = with_weights(model, asked)
     try:
         made = plan(model, wanted)
     except DoesNotFitError as error:
@@ -78,14 +77,6 @@ def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError
         return made, None  # the answer is a context, which no number of requests can be compared with
     helpful = improvements(made) if fits(made) else remedies(model, made.deployment, stops=len(made.stops))
     return replace(made, advice=helpful), None
-
-
-def _with_weights(model: Architecture, asked: Deployment) -> Deployment:
-    known = model.weights_bytes is not None or model.parameters is not None
-    named = asked.gpu is not None or asked.gpu_memory is not None
-    if asked.has_budget or asked.wants_estimate or not named or not known:
-        return asked
-    return replace(asked, weights=AUTO)
 
 
 def _without_budget(asked: Deployment) -> Deployment:

@@ -9,10 +9,11 @@ from kvplan.architecture import Architecture
 from kvplan.cli.output import show
 from kvplan.cli.progress import spinner
 from kvplan.deployment import Deployment
-from kvplan.errors import InputError, KvplanError, Problem, RefusedError, option_flag
+from kvplan.errors import DoesNotFitError, InputError, KvplanError, Problem, RefusedError, option_flag
 from kvplan.loading import load
 from kvplan.planning import plan
 from kvplan.records import Plan
+from kvplan.weights.choice import with_weights
 from kvplan.whatif import changed
 
 
@@ -25,7 +26,7 @@ def run_compare(
     source: str | None,
     variants: Sequence[str] = (),
 ) -> None:
-    """Show every row that fits, then raise RefusedError for the others.
+    """Show every row that can be started and what models too large for a GPU cost, then raise RefusedError.
 
     Raises InputError, and shows nothing, where a row can't be planned at all.
     """
@@ -36,12 +37,12 @@ def run_compare(
     wrong: dict[Problem, list[str]] = {}
     refused: dict[Problem, list[str]] = {}
     for model, asked in rows:
-        try:
-            plans.append(plan(model, asked))
-        except KvplanError as error:
-            kind = refused if isinstance(error, RefusedError) else wrong
-            for problem in error.problems:
-                kind.setdefault(problem, []).append(_row_name(model, asked, settings))
+        made, error = _planned(model, asked)
+        if made is not None:
+            plans.append(made)
+        kind = refused if isinstance(error, RefusedError) else wrong
+        for problem in error.problems if error is not None else ():
+            kind.setdefault(problem, []).append(_row_name(model, asked, settings))
     if wrong:
         raise InputError(_named(wrong, len(rows)))
     if plans:
@@ -50,6 +51,17 @@ def run_compare(
         show(document(plans), chosen, output)
     if refused:
         raise RefusedError(_named(refused, len(rows)))
+
+
+def _planned(model: Architecture, asked: Deployment) -> tuple[Plan | None, KvplanError | None]:
+    """The plan, with what a named GPU leaves; the costs and the error where that is too little."""
+    wanted = with_weights(model, asked)
+    try:
+        return plan(model, wanted), None
+    except DoesNotFitError as error:
+        return None if wanted == asked else replace(plan(model, asked), deployment=wanted), error
+    except KvplanError as error:
+        return None, error
 
 
 def load_all(references: Iterable[str], source: str | None) -> list[Architecture]:

@@ -117,6 +117,11 @@ def _weights(budget: Budget) -> str:
     return joined([f"{least / GIB:.2f} to {format_gib(most)}", told])
 
 
+def estimated_told(source: str, total: int | None = None) -> str:
+    """What is no exact figure where a budget was worked out from a GPU and the weights."""
+    return f"free memory, and each GPU's share of the weights ({weights_told(source, total)})"
+
+
 def weights_told(source: str, total: int | None) -> str:
     """Where the size of a checkpoint is from, and the size: `given, 40.00 GB in all`."""
     whole = f"{format_bytes_decimal(total)} in all" if total is not None else ""

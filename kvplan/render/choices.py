@@ -11,7 +11,7 @@ from kvplan.fit import COMMON_GPUS, MOST_GPUS, wanted_on_common
 from kvplan.hardware import Gpu, find
 from kvplan.records import SCHEMA_VERSION, Plan
 from kvplan.render.blocks import Column, Grid, Remark, Report
-from kvplan.render.budget import between, token_range, weights_told
+from kvplan.render.budget import between, estimated_told, token_range
 from kvplan.render.formats import Document
 from kvplan.render.text import exact, plural
 from kvplan.units import GIB
@@ -104,11 +104,8 @@ def fit_report(rows: Sequence[Choice], *, plan: Plan, total: int, wanted: int) -
 
 def estimated(rows: Sequence[Choice]) -> tuple[Remark, ...]:
     """What of the rows is no exact figure; no rows, nothing."""
-    told = dict.fromkeys(weights_told(row.weights_source, row.weights_bytes_total) for row in rows)
-    return tuple(
-        Remark(tag="estimated:", text=f"free memory, and each GPU's share of the weights ({text})")
-        for text in told
-    )
+    told = dict.fromkeys(estimated_told(row.weights_source, row.weights_bytes_total) for row in rows)
+    return tuple(Remark(tag="estimated:", text=text) for text in told)
 
 
 def records(rows: Sequence[Choice]) -> list[dict[str, Any]]:

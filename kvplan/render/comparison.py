@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
+from kvplan.budget import gpus_of
 from kvplan.deployment import Deployment
 from kvplan.frozen import dataclass
-from kvplan.records import SCHEMA_VERSION, Number, Plan
+from kvplan.records import SCHEMA_VERSION, Plan
 from kvplan.render.about import about
 from kvplan.render.blocks import Column, Grid, Remark, Report
+from kvplan.render.budget import estimated_told, requests_range, token_range
 from kvplan.render.flat import flat
 from kvplan.render.formats import Document
 from kvplan.render.head import engine_facts, short_dtype
 from kvplan.render.text import exact
 from kvplan.render.words import attention_summary, composition
-from kvplan.units import format_gib
+from kvplan.units import GIB, format_gib
+from kvplan.weights.choice import AUTO
 
 Columns = list[tuple[Column, list[str]]]  # each column with its cells, top to bottom
 
@@ -81,7 +84,9 @@ def rows(plans: Sequence[Plan]) -> tuple[Row, ...]:
 
 
 def _differs(plans: Sequence[Plan], name: str) -> bool:
-    return len({getattr(plan.deployment, name) for plan in plans}) > 1
+    values = {getattr(plan.deployment, name) for plan in plans}
+    # Where nothing is said of weights, they are looked for where they can be known.
+    return len(values - {AUTO} | {None} if name == "weights" and AUTO in values else values) > 1
 
 
 def report(rows: Sequence[Row]) -> Report:
@@ -89,12 +94,13 @@ def report(rows: Sequence[Row]) -> Report:
     models = {row.plan.architecture.id for row in rows}
     first = rows[0].plan
     head = [first.architecture.id, composition(first.architecture)] if len(models) == 1 else []
-    fits = [_fit_title(rows)] if len(models) == 1 and _has_budget(rows) else []
+    apart = len(models) > 1 or bool(_loaded(rows))
+    fits = [_fit_title(rows)] if not apart and _has_budget(rows) else []
     lines = [*head, _subject(rows), _engine_line(rows), *fits]
     return Report(
         title=lines[0],
         facts=tuple(lines[1:]),
-        grids=_grids(rows) if len(models) > 1 else (_grid([*_settings(rows), *_costs(rows), *_fits(rows)]),),
+        grids=_grids(rows) if apart else (_grid([*_settings(rows), *_costs(rows), *_fits(rows)]),),
         remarks=_remarks(rows),
     )
 
@@ -115,26 +121,39 @@ def _engine_line(rows: Sequence[Row]) -> str:
 
 
 def _grids(rows: Sequence[Row]) -> tuple[Grid, ...]:
-    """What several models cost, and below it, since one line could not hold both, what fits."""
+    """What the rows cost, and below it, since one line could not hold both, what fits."""
+    names, designs = _models(rows)
+    costs = _grid([*names, *designs, *_settings(rows), *_costs(rows)])
+    fits = _fits(rows)
+    title = _fit_title(rows) if _has_budget(rows) else "what SGLang charges for a token on each GPU"
+    return (costs, _grid([*names, *_settings(rows), *fits], title=title)) if fits else (costs,)
+
+
+def _models(rows: Sequence[Row]) -> tuple[Columns, Columns]:
+    """Names and designs, for several models."""
+    if len({row.plan.architecture.id for row in rows}) == 1:
+        return [], []
     summaries = [attention_summary(row.plan.architecture) for row in rows]
-    named: Columns = [(Column(heading="model"), _model_names(rows)), *_settings(rows)]
-    designs: Columns = [
+    return [(Column(heading="model"), _model_names(rows))], [
         (Column(heading="attention"), [attention for attention, _ in summaries]),
         (Column(heading="layers", figures=True), [layers for _, layers in summaries]),
     ]
-    costs = _grid([named[0], *designs, *named[1:], *_costs(rows)])
-    fits = _fits(rows)
-    title = _fit_title(rows) if _has_budget(rows) else "what SGLang charges for a token on each GPU"
-    return (costs, _grid([*named, *fits], title=title)) if fits else (costs,)
 
 
 def _fit_title(rows: Sequence[Row]) -> str:
     """What the tokens and requests refer to; a budget that differs has a column of its own."""
+    ranks = any(row.plan.resolved.attention_dp > 1 for row in rows)
+    return f"tokens and requests that fit {_where(rows)}{', of one attention-DP rank' if ranks else ''}"
+
+
+def _where(rows: Sequence[Row]) -> str:
     budgets = {row.plan.capacity.available_bytes for row in rows}
     known = budgets.pop() if len(budgets) == 1 else None
-    where = "on each GPU" if known is None else f"in {format_gib(known)} per GPU"
-    ranks = any(row.plan.resolved.attention_dp > 1 for row in rows)
-    return f"tokens and requests that fit {where}{', of one attention-DP rank' if ranks else ''}"
+    if known is not None:
+        return f"in {format_gib(known)} per GPU"
+    sets = {(row.plan.deployment.gpu, gpus_of(row.plan.deployment)) for row in rows}
+    name, count = sets.pop() if len(sets) == 1 else (None, 0)
+    return "on each GPU" if name is None else f"on {count} x {name.upper()}"
 
 
 def _has_budget(rows: Sequence[Row]) -> bool:
@@ -205,19 +224,45 @@ def _fits(rows: Sequence[Row]) -> Columns:
         return [cell] if any(it.plan.pool.cell_size != it.plan.request.bytes_per_token for it in rows) else []
     return [
         cell,
+        *_loaded(rows),
+        (Column(heading="max\ntokens", figures=True), [_tokens(row.plan) for row in rows]),
+        (Column(heading="requests\nat once", figures=True), [_requests(row.plan) for row in rows]),
+    ]
+
+
+def _loaded(rows: Sequence[Row]) -> Columns:
+    """What the weights leave of each GPU, where that was worked out."""
+    budgets = [row.plan.budget for row in rows]
+    if not any(budget is not None and budget.weights_bytes is not None for budget in budgets):
+        return []
+    return [
         (
-            Column(heading="max\ntokens", figures=True),
-            [_figure(row.plan.capacity.max_total_num_tokens) for row in rows],
+            Column(heading="weights\nGiB a GPU", figures=True),
+            [_gib(None if budget is None else budget.weights_bytes) for budget in budgets],
         ),
         (
-            Column(heading="requests\nat once", figures=True),
-            [_figure(row.plan.capacity.requests_at_context) for row in rows],
+            Column(heading="pools\nGiB a GPU", figures=True),
+            [_gib(None if budget is None else budget.available_bytes) for budget in budgets],
         ),
     ]
 
 
-def _figure(value: Number | None) -> str:
-    return "-" if value is None else exact(value)
+def _gib(value: int | None) -> str:
+    return "-" if value is None else f"{value / GIB:.1f}"
+
+
+def _tokens(plan: Plan) -> str:
+    tokens, budget = plan.capacity.max_total_num_tokens, plan.budget
+    if tokens is None:
+        return "-"
+    if budget is None or budget.low is None or budget.high is None:
+        return exact(tokens)
+    return token_range(budget.low.max_total_num_tokens, budget.high.max_total_num_tokens)
+
+
+def _requests(plan: Plan) -> str:
+    requests = plan.capacity.requests_at_context
+    return "-" if requests is None else requests_range(plan.budget, 1) or exact(requests)
 
 
 def _remarks(rows: Sequence[Row]) -> tuple[Remark, ...]:
@@ -225,4 +270,12 @@ def _remarks(rows: Sequence[Row]) -> tuple[Remark, ...]:
     return (
         *about("assumed:", [(name, plan.assumed) for name, plan in plans]),
         *about("warning:", [(name, plan.warnings) for name, plan in plans], alarm=True),
+        *about("estimated:", [(name, tuple(_estimated(plan))) for name, plan in plans]),
     )
+
+
+def _estimated(plan: Plan) -> Iterator[str]:
+    """What of the budget is no exact figure."""
+    budget = plan.budget
+    if budget is not None and budget.low is not None:
+        yield estimated_told(budget.weights_source or "")

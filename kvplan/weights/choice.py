@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from kvplan.architecture import Architecture
@@ -15,6 +16,8 @@ from kvplan.sglang.settings import Settings
 from kvplan.weights.sharding import FLOAT32, Split, shares
 
 GIVEN, METADATA, YAML, ESTIMATE = "given", "metadata", "yaml", "estimate"
+# --weights where nothing is said: the checkpoint's metadata, else an estimate.
+AUTO = "auto"
 # What a server reports as used by weights is a little more than their tensors: workspaces, scales that
 # are kept in a second layout, the allocator's rounding (boot logs: from 0.1 % for dense models to 3.4 %).
 _LOADING_MARGIN = Fraction(4, 100)
@@ -34,6 +37,15 @@ class Weights:
     total: int | None
     source: str
     by_kind: tuple[tuple[str, int], ...] = ()
+
+
+def with_weights(model: Architecture, asked: Deployment) -> Deployment:
+    """The deployment with weights to work its budget out from, where a GPU is named and no budget given."""
+    known = model.weights_bytes is not None or model.parameters is not None
+    named = asked.gpu is not None or asked.gpu_memory is not None
+    if asked.has_budget or asked.wants_estimate or not named or not known:
+        return asked
+    return replace(asked, weights=AUTO)
 
 
 def weights_of(settings: Settings) -> Weights:

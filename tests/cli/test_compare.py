@@ -87,3 +87,27 @@ def test_tokens_and_requests_name_their_budget_and_the_rank_they_are_of() -> Non
     title = "tokens and requests that fit in 100.00 GiB per GPU, of one attention-DP rank"
     assert title in one.stdout.splitlines()
     assert title in several.stdout.splitlines()
+
+
+def test_a_named_gpu_shows_what_fits_beside_the_weights() -> None:
+    """The same figures as `size`: estimates have both ends, and what is too large keeps its costs."""
+    result = compare("llama-3.1-8b", "deepseek-v3.2", "--gpu", "h200x2", "--ctx", "32k")
+    lines = result.stdout.splitlines()
+    title = lines.index("tokens and requests that fit on 2 x H200")
+    assert [line.split() for line in lines[title + 3 : title + 5]] == [
+        ["Llama-3.1-8B", "65,536", "7.5", "117.8", "1.91M", "to", "1.94M", "59", "to", "60"],
+        ["DeepSeek-V3.2", "78,324", "-", "-", "-", "-"],
+    ]
+    assert "estimated:  meta-llama/Llama-3.1-8B: free memory, and each GPU's share of" in result.stdout
+    assert result.exit_code == 3
+    assert result.stderr.startswith("kvplan: error: deepseek-ai/DeepSeek-V3.2: the model does not fit: ")
+    printed = CliRunner().invoke(app, ["size", "llama-3.1-8b", "--gpu", "h200x2", "--ctx", "32k"]).stdout
+    assert "1.91M to 1.94M tokens" in printed
+    assert "60 requests of 32,000 tokens at once (59 to 60)" in printed
+
+
+def test_settings_of_one_model_on_gpus_are_two_tables() -> None:
+    lines = compare("llama-3.1-8b", "--gpu", "h100,h200", "--ctx", "32k").stdout.splitlines()
+    assert "tokens and requests that fit on each GPU" in lines
+    assert all(len(line) <= 80 for line in lines)
+    assert not any("auto" in line for line in lines)

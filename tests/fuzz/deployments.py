@@ -18,6 +18,8 @@ _OPTIONS: tuple[dict[str, Any], ...] = (
     {"available_bytes": 60 * _GIB, "tp": 8, "dp": 8, "enable_dp_attention": True},
     {"available_bytes": 60 * _GIB, "tp": 8, "dp": 2, "enable_dp_attention": True, "ep": 4},
     {"available_bytes": 60 * _GIB, "tp": 8, "dcp": 2},
+    {"available_bytes": 60 * _GIB, "tp": 16, "moe_a2a_backend": "deepep", "moe_dense_tp_size": 1},
+    {"gpu": "h100", "tp": 8, "ep": 2, "weights": "auto", "moe_a2a_backend": "none"},
     {"available_bytes": 60 * _GIB, "kv_cache_dtype": "fp8_e4m3"},
     {"available_bytes": 60 * _GIB, "kv_cache_dtype": "nvfp4", "gpu": "b200"},
     {"available_bytes": 60 * _GIB, "kv_cache_dtype": "bfloat16", "page_size": 64},
