@@ -11,7 +11,7 @@ from kvplan.dtypes import element_bytes
 from kvplan.frozen import dataclass
 from kvplan.layers import LatentAttention
 from kvplan.records import Plan
-from kvplan.search import attempt, requests, tokens, varied
+from kvplan.search import attempt, no_worse, requests, start, tokens, varied
 from kvplan.sglang.model import head_shape
 
 # Ratios that are tried: two significant digits are enough for a flag.
@@ -35,15 +35,26 @@ class Change:
 
 
 def improvements(made: Plan) -> tuple[Advice, ...]:
-    """What serves more requests, or notably more tokens, than the plan does."""
-    model, found = made.architecture, []
+    """What serves more requests, or notably more tokens, than the plan does; first what lets it start."""
+    model = made.architecture
     if made.capacity.requests_at_context is None:
         return ()
+    found = list(starts(made))
     for change in _changes(made):
-        after = attempt(model, change.asked, stops=len(made.stops))
-        if after is not None and _helps(change, made, after):
+        after = attempt(model, change.asked)
+        if no_worse(after, made.stops) and _helps(change, made, after):
             found.append(advice_of(change, made, after))
     return tuple(found)
+
+
+def starts(made: Plan) -> Iterator[Advice]:
+    """What lets a plan start that does not: experts dealt whole over GPUs."""
+    after = start(made.architecture, made.deployment) if made.stops else None
+    if after is not None:
+        flag = f"--ep-size {after.deployment.ep}"
+        yield advice_of(
+            Change(flag=flag, why=lambda before, after: "SGLang starts", asked=after.deployment), made, after
+        )
 
 
 def _helps(change: Change, before: Plan, after: Plan) -> bool:
@@ -91,7 +102,7 @@ def _balanced(made: Plan, name: str, why: str) -> Iterator[Change]:
     best = None
     for ratio in _ratios(most=1.0 if name.startswith("swa") else None):
         asked = varied(made.deployment, **{name: ratio})
-        tried = None if asked is None else attempt(made.architecture, asked, stops=None)
+        tried = None if asked is None else attempt(made.architecture, asked)
         if tried is not None and (best is None or _worth(tried) > best[0]):
             best = (_worth(tried), ratio, asked)
     if best is not None and best[2] is not None:
@@ -113,8 +124,8 @@ def _attention_dp(made: Plan) -> Iterator[Change]:
     tried = []
     for dp in (size for size in (2, 4, 8, 16, 32) if size <= tp and tp % size == 0):
         changed = varied(asked, dp=dp, enable_dp_attention=True)
-        after = None if changed is None else attempt(made.architecture, changed, stops=len(made.stops))
-        if after is not None and changed is not None:
+        after = None if changed is None else attempt(made.architecture, changed)
+        if no_worse(after, made.stops) and changed is not None:
             tried.append((_worth(after), dp, changed))
     if tried:
         _, dp, changed = max(tried, key=lambda each: each[0])

@@ -92,6 +92,7 @@ class Deployment:
     ep: int = 1
     moe_a2a_backend: str | None = None
     moe_dense_tp_size: int | None = None
+    ep_num_redundant_experts: int = 0
     engine_version: str = DEFAULT_ENGINE_VERSION
     assume_supported: bool = False
     available_bytes: int | None = None
@@ -117,6 +118,9 @@ class Deployment:
             problems.append(
                 bad_option("dp", f"{self.dp} attention-DP ranks do not divide --tp {self.tp}").problems[0]
             )
+        copies = self.ep_num_redundant_experts
+        if isinstance(copies, bool) or not isinstance(copies, int) or copies < 0:
+            problems += bad_option("ep_num_redundant_experts", f"{copies!r} is not a whole number").problems
         if not problems and self.tp % self.ep:
             what = f"{self.ep} expert-parallel ranks do not divide --tp {self.tp}"
             problems += bad_option("ep", what).problems

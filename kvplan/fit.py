@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from kvplan.architecture import Architecture
 from kvplan.choices import Choice
 from kvplan.deployment import Deployment
-from kvplan.errors import DoesNotFitError, InputError, KvplanError, Problem
+from kvplan.errors import DoesNotFitError, KvplanError, Problem
 from kvplan.hardware import gpu_by_name
 from kvplan.planning import plan
+from kvplan.pools.concurrency import MAX_RUNNING_REQUESTS
 from kvplan.records import Plan
-from kvplan.search import attempt, choice, layouts, ranks, requests, start, varied
+from kvplan.search import choice, layouts, ranks, requests, start, tokens, varied
 from kvplan.units import ceil_div
 
 # GPUs of a first answer: what clouds rent, from small to large, one of each size and generation.
@@ -36,8 +37,6 @@ def common(model: Architecture, asked: Deployment, *, given_tp: bool) -> tuple[C
         for count in (asked.tp,) if given_tp else COUNTS[: COUNTS.index(MOST_GPUS) + 1]:
             one = varied(asked, gpu=gpu, tp=count)
             made = None if one is None else start(model, one)
-            if made is None and one is not None and given_tp:
-                made = attempt(model, one, stops=None)
             if made is not None and (requests(made) >= wanted or given_tp):
                 rows.append(choice(made, wanted=asked.concurrency))
                 break
@@ -70,7 +69,7 @@ def search(
         made = start(model, one)
         if made is None:
             continue
-        if best is None or requests(made) > requests(best):
+        if best is None or _worth(made) > _worth(best):
             best = made
         if requests(made) >= wanted:
             row = choice(made, wanted=wanted)
@@ -79,6 +78,10 @@ def search(
     if not found:
         raise _none(model, asked, gpus, most, best)
     return tuple(sorted(found.values(), key=_cost))
+
+
+def _worth(made: Plan) -> tuple[int, int]:
+    return requests(made), tokens(made)
 
 
 def _cost(row: Choice) -> tuple[int, int, int, float]:
@@ -105,36 +108,48 @@ def _candidates(
 def _none(
     model: Architecture, asked: Deployment, gpus: Sequence[str], most: int, best: Plan | None
 ) -> KvplanError:
-    """Why nothing fits, told of the best that starts, else of the largest that was tried."""
+    """Why nothing fits, told of the best that starts, else of the largest that can be laid out."""
     count = max(count for count in COUNTS if count <= most)
-    what, shortfall = f"nothing fits on up to {count} GPUs of {', '.join(gpus)}", 0
+    what = f"nothing fits on up to {count} GPUs of {', '.join(gpus)}"
     if best is not None:
-        shortfall, row = _missing(best), choice(best)
-        what += (
-            f": {row.gpus} x {row.gpu} ({row.layout}) hold {row.requests:,} of {asked.concurrency or 1:,} "
-            f"requests of {best.request.context:,} tokens"
-        )
-    else:
-        largest = max((gpu_by_name(name, asked.gpu_memory) for name in gpus), key=lambda gpu: gpu.memory_mib)
+        row = choice(best)
+        held = f"{row.gpus} x {row.gpu} ({row.layout}) hold {row.requests:,} of {asked.concurrency or 1:,}"
+        return _unfit(f"{what}: {held} requests of {best.request.context:,} tokens", _missing(best))
+    largest = max((gpu_by_name(name, asked.gpu_memory) for name in gpus), key=lambda gpu: gpu.memory_mib)
+    tried = varied(asked, gpu=largest.name)
+    error: KvplanError | None = None
+    for one in layouts(model, tried or asked, count):
         try:
-            made = plan(model, varied(asked, gpu=largest.name, tp=count) or asked)
-        except DoesNotFitError as error:
-            shortfall = error.shortfall_bytes
-        except InputError as error:
-            return error
-        except KvplanError as error:
-            what += f": on {count} x {largest.name}, {error.problems[0].what}"
+            made = plan(model, one)
+        except KvplanError as caught:
+            # Too little memory says more than a layout that the engine takes in no case.
+            error = caught if error is None or isinstance(caught, DoesNotFitError) else error
         else:
-            what += f": on {count} x {largest.name}, {'; '.join(made.stops)}"
-    what += f"; about {shortfall:,} bytes per GPU are missing there" if shortfall else ""
+            reasons = "; ".join(made.stops)
+            error = error or _stops(f"{what}: {count} x {largest.name} ({choice(made).layout}): {reasons}")
+    if isinstance(error, DoesNotFitError) and error.shortfall_bytes:
+        return _unfit(what, error.shortfall_bytes)
+    return error or _unfit(what, 0)
+
+
+def _unfit(what: str, shortfall: int) -> DoesNotFitError:
+    missing = f"; about {shortfall:,} bytes per GPU are missing there" if shortfall else ""
     hint = "a larger --max-gpus, --allow fp8, fewer requests or a shorter --ctx"
-    return DoesNotFitError(Problem(file="", key="", what=what, hint=hint), shortfall_bytes=shortfall)
+    return DoesNotFitError(
+        Problem(file="", key="", what=what + missing, hint=hint), shortfall_bytes=shortfall
+    )
+
+
+def _stops(what: str) -> DoesNotFitError:
+    return DoesNotFitError(Problem(file="", key="", what=what), shortfall_bytes=0)
 
 
 def _missing(made: Plan) -> int:
-    """Bytes of KV per GPU that the requests that do not fit would take."""
-    lacking = (made.deployment.concurrency or 1) - requests(made)
-    return ceil_div(max(0, lacking), ranks(made.deployment)) * made.request.bytes
+    """Bytes per GPU that all requests would take above those that there are; 0 where memory does not bind."""
+    if made.capacity.limited_by == MAX_RUNNING_REQUESTS:
+        return 0
+    wanted = ceil_div(made.deployment.concurrency or 1, ranks(made.deployment))
+    return max(0, wanted * made.request.bytes - ((made.budget and made.budget.available_bytes) or 0))
 
 
 def named_gpus(names: Iterable[str], memory_bytes: int | None = None) -> tuple[str, ...]:

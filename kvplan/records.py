@@ -241,6 +241,7 @@ class Plan:
             "uncharged_buffers": _buffers(self.uncharged_buffers),
             "layers": [dict(row) for row in model.layer_rows],
             "assumed": list(self.assumed),
+            "starts": not self.stops,
             "warnings": list(self.warnings),
         }
 

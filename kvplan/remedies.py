@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from kvplan.advice import Change, advice_of
@@ -14,7 +14,7 @@ from kvplan.deployment import Deployment
 from kvplan.errors import option_flag
 from kvplan.hardware import GPUS, gpu_by_name
 from kvplan.records import Plan
-from kvplan.search import attempt, layouts, requests, varied
+from kvplan.search import attempt, layouts, no_worse, requests, start, varied
 from kvplan.units import format_gib
 
 # Shares that --mem-fraction-static is raised to: above the most nothing is left for activations.
@@ -26,10 +26,10 @@ _STATE_RATIOS = (*_RATIOS, 1.5, 2.0, 3.0, 5.0)
 _RUNNING = (192, 128, 96, 64, 48, 32, 24, 16, 8, 4, 2, 1)
 
 
-def remedies(model: Architecture, asked: Deployment, *, stops: int = 0) -> tuple[Advice, ...]:
+def remedies(model: Architecture, asked: Deployment, *, stops: Sequence[str] = ()) -> tuple[Advice, ...]:
     """What makes a deployment fit that does not: the smallest change of each sort that is enough.
 
-    `stops`: how many known reasons not to start it has; no change may add to them. Where no context is
+    `stops`: known reasons of its own not to start; no change may add to them. Where no context is
     asked for and nothing holds the default one, enough is what lets the server start.
     """
     found = _enough(model, asked, fits, stops)
@@ -44,18 +44,18 @@ def fits(made: Plan) -> bool:
 
 
 def _enough(
-    model: Architecture, asked: Deployment, enough: Callable[[Plan], bool], stops: int
+    model: Architecture, asked: Deployment, enough: Callable[[Plan], bool], stops: Sequence[str]
 ) -> tuple[Advice, ...]:
     tried = (_first(model, sort(model, asked), enough, stops) for sort in _SORTS)
     return tuple(advice for advice in tried if advice is not None)
 
 
 def _first(
-    model: Architecture, changes: Iterator[Change], enough: Callable[[Plan], bool], stops: int
+    model: Architecture, changes: Iterator[Change], enough: Callable[[Plan], bool], stops: Sequence[str]
 ) -> Advice | None:
     for change in changes:
-        after = attempt(model, change.asked, stops=stops)
-        if after is not None and enough(after):
+        after = attempt(model, change.asked)
+        if no_worse(after, stops) and enough(after):
             return advice_of(change, after, after)
     return None
 
@@ -66,10 +66,14 @@ def _more_gpus(model: Architecture, asked: Deployment) -> Iterator[Change]:
     tp = asked.tp * 2
     while tp <= _MOST_TP:
         changed = varied(asked, tp=tp)
-        if changed is not None:
-            named = "" if asked.gpu is None else f"--gpu {_counted(asked.gpu, changed)} "
+        made = None if changed is None else start(model, changed)
+        if made is not None:
+            named = "" if asked.gpu is None else f"--gpu {_counted(asked.gpu, made.deployment)} "
+            dealt = f" --ep-size {made.deployment.ep}" if made.deployment.ep > asked.ep else ""
             yield Change(
-                flag=f"{named}--tp {tp}", why=lambda before, after: _on_more_gpus(after), asked=changed
+                flag=f"{named}--tp {tp}{dealt}",
+                why=lambda before, after: _on_more_gpus(after),
+                asked=made.deployment,
             )
         tp *= 2
 
@@ -132,7 +136,7 @@ def _larger_fraction(model: Architecture, asked: Deployment) -> Iterator[Change]
 def _shorter(model: Architecture, asked: Deployment) -> Iterator[Change]:
     """The longest context at which the asked requests fit."""
     wanted = replace(asked, concurrency=asked.concurrency or 1)
-    made = attempt(model, wanted, stops=None)
+    made = attempt(model, wanted)
     longest = None if made is None else made.capacity.context_at_concurrency
     if longest:
         changed = varied(asked, ctx=longest)

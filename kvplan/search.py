@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from kvplan.architecture import Architecture
 from kvplan.choices import Choice
@@ -25,6 +26,7 @@ SERVER_FLAGS = {
     "ep": "--ep-size",
     "moe_a2a_backend": "--moe-a2a-backend",
     "moe_dense_tp_size": "--moe-dense-tp-size",
+    "ep_num_redundant_experts": "--ep-num-redundant-experts",
     "enable_dp_attention": "--enable-dp-attention",
     "kv_cache_dtype": "--kv-cache-dtype",
     "page_size": "--page-size",
@@ -57,27 +59,32 @@ GPUS_OF_A_MACHINE = 8
 _DP_SIZES = (2, 4, 8, 16, 32, 64)
 
 
-def attempt(model: Architecture, asked: Deployment, *, stops: int | None = 0) -> Plan | None:
-    """The plan, None where the engine would not start or the deployment can't be.
-
-    `stops`: how many reasons not to start are put up with, None for any number.
-    """
+def attempt(model: Architecture, asked: Deployment) -> Plan | None:
+    """The plan, None where the engine does not size it or the deployment can't be; it may have `stops`."""
     try:
-        made = plan(model, asked)
+        return plan(model, asked)
     except KvplanError:
         return None
-    return made if stops is None or len(made.stops) <= stops else None
 
 
 def start(model: Architecture, asked: Deployment) -> Plan | None:
     """The plan with experts dealt over as few GPUs as let the engine start; None where it does not."""
-    has_experts = model.parameters is not None and model.parameters.experts is not None
-    for ep in range(asked.ep, (asked.tp if has_experts else asked.ep) + 1):
+    made = attempt(model, asked)
+    if made is None or not made.stops:
+        return made
+    if asked.exchanges_experts or model.parameters is None or model.parameters.experts is None:
+        return None
+    for ep in (size for size in range(asked.ep + 1, asked.tp + 1) if asked.tp % size == 0):
         one = varied(asked, ep=ep)
         made = None if one is None else attempt(model, one)
-        if made is not None:
+        if made is not None and not made.stops:
             return made
     return None
+
+
+def no_worse(after: Plan | None, stops: Sequence[str]) -> TypeGuard[Plan]:
+    """Whether there is a plan, and it has no reason not to start but those of another one."""
+    return after is not None and set(after.stops) <= set(stops)
 
 
 def varied(asked: Deployment, **changes: object) -> Deployment | None:

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kvplan.layers import GatedDeltaNet, KimiDeltaAttention, LightningAttention, Mamba2, Recurrent
+from kvplan.sglang.expert_names import DENSE_WHOLE, SHARED_APART, SHARED_WHOLE
 from kvplan.sglang.model import head_shape
 from kvplan.sglang.settings import Settings
 from kvplan.units import ceil_to_page
 from kvplan.weights.choice import split_of
-from kvplan.weights.records import Tensors
-
-# check_quantized_moe_compatibility knows moe_intermediate_size, which the config of this class does not name,
-# and on data-centre Blackwell its kernels (flashinfer_trtllm) pad what they get.
-_PADDED_ON_SM100 = frozenset({"MiniMaxM2ForCausalLM"})
+from kvplan.weights.records import Parameters, Tensors
 
 
 def stops(settings: Settings) -> tuple[str, ...]:
@@ -29,8 +27,9 @@ def stops(settings: Settings) -> tuple[str, ...]:
         *_no_stages(settings),
         *_uneven_chunk(settings),
         *_uneven_heads(settings),
+        *_uneven_states(settings),
         *_uneven_experts(settings),
-        *_uneven_rest(settings),
+        *_cut_rest(settings),
     )
 
 
@@ -56,18 +55,39 @@ def _uneven_chunk(settings: Settings) -> Iterator[str]:
 def _uneven_heads(settings: Settings) -> Iterator[str]:
     heads, tp = settings.model.architecture.attention_heads, settings.attention_tp
     if heads is not None and heads % tp:
-        yield (
-            f"{heads} attention heads don't divide by {tp} GPUs: the sizing goes through, but the server "
-            "may stop when it loads the model"
-        )
+        yield _uneven(f"{heads} attention heads don't divide by {tp} GPUs")
         return
     shapes = (head_shape(layer) for layer, _ in settings.model.groups)
-    for heads in sorted({shape.kv_heads for shape in shapes if shape is not None}):
-        if heads % tp and tp % heads:
-            yield (
-                f"{heads} KV heads neither divide by {tp} GPUs nor the other way round: the sizing goes "
-                "through, but the server may stop when it loads the model"
+    for kv_heads in sorted({shape.kv_heads for shape in shapes if shape is not None}):
+        if kv_heads % tp and tp % kv_heads:
+            yield _uneven(
+                f"{kv_heads} KV heads can be neither divided by {tp} GPUs nor copied to them evenly"
             )
+
+
+def _uneven_states(settings: Settings) -> Iterator[str]:
+    tp = settings.attention_tp
+    states = (layer for layer, _ in settings.model.groups if isinstance(layer, Recurrent))
+    for heads in sorted({heads for layer in states for heads in _state_heads(layer)}):
+        if heads % tp:
+            yield _uneven(f"{heads} heads of recurrent layers don't divide by {tp} GPUs")
+
+
+def _state_heads(layer: Recurrent) -> tuple[int, ...]:
+    match layer:
+        case GatedDeltaNet():
+            return layer.k_heads, layer.v_heads
+        case KimiDeltaAttention() | Mamba2() | LightningAttention():
+            return (layer.heads,)
+        case _:
+            return ()
+
+
+def _uneven(what: str) -> str:
+    return (
+        f"{what}: the sizing goes through, but the server may stop when it loads the model "
+        "(another --tp, or --enable-dp-attention)"
+    )
 
 
 def _uneven_experts(settings: Settings) -> Iterator[str]:
@@ -75,28 +95,39 @@ def _uneven_experts(settings: Settings) -> Iterator[str]:
     if found is None or found.experts is None:
         return
     held, ep = found.routed_experts, asked.expert_parallel
-    if held is not None and held % ep:
-        yield f"SGLang does not start: {held} experts don't divide by {ep} GPUs (a smaller --ep-size)"
-    cuts = asked.tp // ep
-    padded = settings.gpu.is_sm100 and settings.model.name in _PADDED_ON_SM100
-    if settings.gpu.is_rocm or padded or _keeps_blocks(found.experts, cuts):
+    if held is not None and (held + asked.ep_num_redundant_experts) % ep:
+        hint = "--ep-num-redundant-experts" if asked.exchanges_experts else "a smaller --ep-size"
+        yield f"SGLang does not start: {held} experts don't divide by {ep} GPUs ({hint}, or another --tp)"
+    # On ROCm its kernels pad what they get of experts.
+    if settings.gpu.is_rocm or _keeps_blocks(found.experts, asked.tp // ep):
         return
     better = _expert_parallel(found.experts, held, asked.tp)
     hint = "a smaller --tp" if better is None else f"--ep-size {better}, or a smaller --tp"
-    yield _cut("experts", found.experts, cuts, hint)
+    yield _cut("experts", found.experts, asked.tp // ep, hint)
 
 
-def _uneven_rest(settings: Settings) -> Iterator[str]:
+def _cut_rest(settings: Settings) -> Iterator[str]:
     found, split = settings.model.architecture.parameters, split_of(settings)
-    if found is None or settings.gpu.is_rocm:
+    if found is None:
         return
     dense_tp = split.tp if found.experts is None else split.dense_tp
     if found.mlp is not None and not _keeps_blocks(found.mlp, dense_tp):
-        hint = "a smaller --tp" if found.experts is None else "--moe-dense-tp-size 1, or a smaller --tp"
+        whole = found.experts is not None and settings.model.name in DENSE_WHOLE
+        hint = "--moe-dense-tp-size 1, or a smaller --tp" if whole else "a smaller --tp"
         yield _cut("dense feed-forward parts", found.mlp, dense_tp, hint)
     shared = found.shared_experts
-    if shared is not None and not _keeps_blocks(shared, split.shared_tp):
-        yield _cut("shared experts", shared, split.shared_tp, "a --moe-a2a-backend, or a smaller --tp")
+    if shared is None or _keeps_blocks(shared, split.shared_tp) or _may_be_fused(settings, found):
+        return
+    whole = settings.model.name in SHARED_WHOLE
+    hint = "--moe-a2a-backend deepep, or a smaller --tp" if whole else "a smaller --tp"
+    yield _cut("shared experts", shared, split.shared_tp, hint)
+
+
+def _may_be_fused(settings: Settings, found: Parameters) -> bool:
+    """Whether shared experts may run as routed ones, cut as those are: if they are as wide as one of them."""
+    if found.experts is None or found.shared_experts is None or settings.model.name in SHARED_APART:
+        return False
+    return found.experts.width == found.shared_experts.width
 
 
 def _keeps_blocks(tensors: Tensors, cuts: int) -> bool:
@@ -109,13 +140,13 @@ def _keeps_blocks(tensors: Tensors, cuts: int) -> bool:
 
 
 def _expert_parallel(experts: Tensors, held: int | None, tp: int) -> int | None:
-    """The smallest number of GPUs to deal experts over at which their blocks stay whole."""
+    """The smallest number of GPUs to deal experts over at which their blocks stay whole, if there is one."""
     sizes = (ep for ep in range(1, tp + 1) if tp % ep == 0 and (held or 0) % ep == 0)
     return next((ep for ep in sizes if _keeps_blocks(experts, tp // ep)), None)
 
 
 def _cut(name: str, tensors: Tensors, cuts: int, hint: str) -> str:
     return (
-        f"SGLang does not start: {name} of width {tensors.width:,} on {cuts} GPUs don't keep their FP8 "
-        f"blocks of {tensors.block_rows} x {tensors.block_columns} whole ({hint})"
+        f"SGLang does not start: {name} of width {tensors.width:,} on {cuts} GPUs don't keep their blocks "
+        f"of {tensors.block_rows} x {tensors.block_columns} whole ({hint})"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -73,3 +74,22 @@ def test_too_many_requests_get_a_shorter_context_that_holds_them() -> None:
     assert found == {"--tp 2": 9, "--kv-cache-dtype fp8_e4m3": 9, "--ctx 61440": 8}
     assert fits(plan(model, Deployment(available_bytes=60 * GIB, ctx=61_440, concurrency=8)))
     assert not fits(plan(model, Deployment(available_bytes=60 * GIB, ctx=61_441, concurrency=8)))
+
+
+def test_what_does_not_start_is_told_how_it_would() -> None:
+    """MiniMax-M2 at TP 8: 1536 / 8 = 192 breaks blocks of 128, 1536 / (8 / 2) = 384 does not."""
+    model, asked = bundled("MiniMaxAI/MiniMax-M2"), Deployment(gpu="h100", tp=8, weights="auto", ctx=100_000)
+    first = improvements(plan(model, asked))[0]
+    assert (first.flag, first.why) == ("--ep-size 2", "SGLang starts")
+    assert not plan(model, replace(asked, ep=2)).stops
+
+
+def test_more_gpus_are_suggested_as_they_start() -> None:
+    """Experts of MiniMax-M2 are dealt on 8 GPUs; 10 KV heads of phi-4 load on 2 GPUs and on no more."""
+    asked = Deployment(gpu="h100", tp=4, weights="auto", ctx=100_000, concurrency=8)
+    flags = [one.flag for one in remedies(bundled("MiniMaxAI/MiniMax-M2"), asked)]
+    assert "--gpu h100x8 --tp 8 --ep-size 2" in flags
+    asked = Deployment(gpu="l40s", tp=2, weights="auto", ctx=16_000, concurrency=100)
+    flags = [one.flag for one in remedies(bundled("microsoft/phi-4"), asked)]
+    assert flags
+    assert not any("--tp" in flag for flag in flags)

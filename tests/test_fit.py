@@ -79,6 +79,17 @@ def test_experts_are_dealt_where_a_cut_would_break_their_blocks() -> None:
     assert all(("--ep-size 2" in row.command) == (row.ep == 2) for row in rows)
 
 
+def test_a_backend_that_needs_a_rank_on_each_gpu_is_searched_with_it() -> None:
+    """flashinfer sends tokens between attention-DP ranks alone."""
+    name, options = "deepseek-ai/DeepSeek-V3", {"ctx": 32_000, "moe_a2a_backend": "flashinfer"}
+    rows = found(name, gpus=("h200",), most=8, **options)
+    assert {(row.tp, row.dp, row.ep) for row in rows} == {(8, 8, 8)}
+    flags = ("--gpu", "h200", "--ctx", "32k", "--concurrency", "4", "--moe-a2a-backend", "flashinfer")
+    result = run("fit", name, *flags)
+    assert result.exit_code == 0
+    assert "--moe-a2a-backend flashinfer --enable-dp-attention" in result.stdout
+
+
 def test_layouts_that_do_not_load_are_left_out() -> None:
     """28 heads of Qwen2.5-7B divide by 4 GPUs, and by 8 only with attention DP."""
     rows = found("Qwen/Qwen2.5-7B-Instruct", most=8, ctx=32_000)
@@ -95,11 +106,35 @@ def test_layouts_that_do_not_load_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        # 3 more of 100,000 x 131,072 bytes (32 layers x 8 heads x 2 x 128 x 2 bytes)
+        # 4 x 100,000 x 131,072 bytes (32 layers x 8 heads x 2 x 128 x 2 bytes) less 23,303,519,667 there are
         (
             LLAMA,
             {"gpus": ("l40s",), "most": 1},
-            "1 x l40s (TP1) hold 1 of 4 requests of 100,000 tokens; about 39,321,600,000 bytes per GPU",
+            "1 x l40s (TP1) hold 1 of 4 requests of 100,000 tokens; about 29,125,280,333 bytes per GPU",
+        ),
+        # of layouts that hold none, the one with most tokens
+        (
+            LLAMA,
+            {"gpus": ("l40s",), "most": 8, "ctx": 5_000_000, "concurrency": 1},
+            "8 x l40s (TP8) hold 0 of 1 requests of 5,000,000 tokens",
+        ),
+        # requests at once bind, no memory
+        (
+            LLAMA,
+            {"gpus": ("h100",), "most": 1, "ctx": 100, "concurrency": 100_000},
+            "1 x h100 (TP1) hold 2,048 of 100,000 requests of 100 tokens (a larger --max-gpus",
+        ),
+        # each layout lacks memory, and those without a rank on each GPU are refused besides
+        (
+            "deepseek-ai/DeepSeek-V3",
+            {"gpus": ("h100",), "most": 8, "ctx": 32_000, "moe_a2a_backend": "flashinfer"},
+            "nothing fits on up to 8 GPUs of h100; about ",
+        ),
+        # a chunk that is no multiple of the page stops each layout
+        (
+            LLAMA,
+            {"gpus": ("h100",), "most": 1, "chunked_prefill_size": 1000, "page_size": 64},
+            "1 x h100 (TP1): SGLang does not start: a prefill chunk of 1,000 tokens on each rank is no mult",
         ),
         # 28 heads: TP8 does not load
         (

@@ -17,6 +17,7 @@ M2, QWEN, V3, PRO = (
     "deepseek-ai/DeepSeek-V4-Pro",
 )
 _DP = {"enable_dp_attention": True}
+_A2A = {"moe_a2a_backend": "deepep"}
 
 
 def stops(model: str, options: dict[str, Any]) -> tuple[str, ...]:
@@ -28,8 +29,9 @@ def stops(model: str, options: dict[str, Any]) -> tuple[str, ...]:
     ("model", "options", "words"),
     [
         # moe_intermediate_size 1536: 1536 / 8 = 192 = 1.5 blocks; 1536 / (8 / 2) = 384 = 3 blocks
-        (M2, {"tp": 8}, "experts of width 1,536 on 8 GPUs don't keep their FP8 blocks of 128 x 128 whole"),
+        (M2, {"tp": 8}, "experts of width 1,536 on 8 GPUs don't keep their blocks of 128 x 128 whole"),
         (QWEN, {"tp": 8}, "(--ep-size 2, or a smaller --tp)"),
+        (M2, {"tp": 8, "gpu": "b200"}, "(--ep-size 2, or a smaller --tp)"),
         (QWEN, {"tp": 8, "gpu": "b200"}, "(--ep-size 2, or a smaller --tp)"),
         # attention DP does not change how experts are cut
         (QWEN, {"tp": 8, "dp": 8, **_DP}, "(--ep-size 2, or a smaller --tp)"),
@@ -40,22 +42,31 @@ def stops(model: str, options: dict[str, Any]) -> tuple[str, ...]:
         (
             "Qwen/Qwen3-Coder-480B-A35B-Instruct",
             {"tp": 64, "ep": 64},
-            "160 experts don't divide by 64 GPUs (a smaller --ep-size)",
+            "160 experts don't divide by 64 GPUs (a smaller --ep-size, or another --tp)",
         ),
         # experts in FP4, but check_quantized_moe_compatibility divides by the blocks of FP8: 3072 / 16 = 192
         (
             PRO,
             {"tp": 16},
-            "experts of width 3,072 on 16 GPUs don't keep their FP8 blocks of 128 x 128 whole (-",
+            "experts of width 3,072 on 16 GPUs don't keep their blocks of 128 x 128 whole (-",
         ),
         # one shared expert of 3072: 3072 / 16 = 192; SGLANG_SHARED_EXPERT_TP1 was made for these checkpoints
-        (PRO, {"tp": 16}, "shared experts of width 3,072 on 16 GPUs don't keep their FP8 blocks"),
-        # intermediate_size 18432: 18432 / 32 = 576 = 4.5 blocks; one shared expert of 2048: 2048 / 32 = 64
+        (PRO, {"tp": 16}, "shared experts of width 3,072 on 16 GPUs don't keep their blocks"),
+        # intermediate_size 18432: 18432 / 32 = 576 = 4.5 blocks
         (V3, {"tp": 32, "ep": 32}, "(--moe-dense-tp-size 1, or a smaller --tp)"),
-        (V3, {"tp": 32, "ep": 32, "moe_dense_tp_size": 1}, "(a --moe-a2a-backend, or a smaller --tp)"),
+        # blocks of dense parts are as strict on ROCm
+        (V3, {"tp": 32, "ep": 32, "gpu": "mi300x"}, "(--moe-dense-tp-size 1, or a smaller --tp)"),
+        # 256 experts over 72 GPUs
+        (V3, {"tp": 72, "dp": 72, **_DP, **_A2A}, "256 experts don't divide by 72 GPUs (--ep-num-redund"),
+        # 16 key and 64 value heads of GDN over 32 GPUs
+        ("Qwen/Qwen3.5-397B-A17B", {"tp": 32}, "16 heads of recurrent layers don't divide by 32 GPUs"),
         # 28 heads by 8; 40 query heads divide by 8, but 10 KV heads don't (microsoft/phi-4)
         ("Qwen/Qwen2.5-7B-Instruct", {"tp": 8}, "28 attention heads don't divide by 8 GPUs"),
-        ("microsoft/phi-4", {"tp": 4}, "10 KV heads neither divide by 4 GPUs nor the other way round"),
+        (
+            "microsoft/phi-4",
+            {"tp": 4},
+            "10 KV heads can be neither divided by 4 GPUs nor copied to them evenly",
+        ),
     ],
 )
 def test_a_start_that_stops_while_it_loads_is_said_so(
@@ -71,8 +82,12 @@ def test_a_start_that_stops_while_it_loads_is_said_so(
         (M2, {"tp": 4}),
         (M2, {"tp": 8, "ep": 2}),
         (M2, {"tp": 8, "ep": 8}),
-        # padded on data-centre Blackwell
-        (M2, {"tp": 8, "gpu": "b200"}),
+        # aiter pads experts on ROCm
+        (M2, {"tp": 8, "gpu": "mi300x"}),
+        # 256 + 32 experts over 72 GPUs: 4 on each
+        (V3, {"tp": 72, "dp": 72, **_DP, **_A2A, "moe_dense_tp_size": 1, "ep_num_redundant_experts": 32}),
+        # one shared expert as wide as a routed one may run as one of them: 2048 / (32 / 32)
+        (V3, {"tp": 32, "ep": 32, "moe_dense_tp_size": 1}),
         # not quantised: nothing to keep whole
         ("Qwen/Qwen3-235B-A22B", {"tp": 8}),
         # tokens are sent to whole experts, and shared ones are whole on each GPU

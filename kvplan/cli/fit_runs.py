@@ -39,11 +39,24 @@ def run_fit(
     names = _names(space, asked)
     wanted = asked if asked.wants_estimate else replace(asked, weights=AUTO)
     rows = search(model, wanted, gpus=names, most=space.most, allowed=space.allowed)
-    costs = _assuming(plan(model, _without_budget(asked)), rows)
+    costs = _assuming(plan(model, _as(rows[0], _without_budget(asked))), rows)
     requests = asked.concurrency or 1
     from kvplan.render.choices import fit_document  # noqa: PLC0415 - `kvplan size` needs the rest alone
 
     show(fit_document(rows[:top], plan=costs, total=len(rows), wanted=requests), chosen, output)
+
+
+def _as(row: Choice, asked: Deployment) -> Deployment:
+    """The deployment in the layout of a row."""
+    return replace(
+        asked,
+        gpu=row.gpu,
+        tp=row.tp,
+        dp=row.dp,
+        pp=row.pp,
+        ep=row.ep,
+        enable_dp_attention=row.enable_dp_attention,
+    )
 
 
 def _names(space: Space, asked: Deployment) -> tuple[str, ...]:
@@ -68,14 +81,14 @@ def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError
         costs = plan(model, _without_budget(wanted))
         lines = budget.unfit(settings, error.shortfall_bytes)
         made = replace(
-            costs, deployment=wanted, budget=lines, advice=remedies(model, wanted, stops=len(costs.stops))
+            costs, deployment=wanted, budget=lines, advice=remedies(model, wanted, stops=costs.stops)
         )
         return made, error
     if made.budget is None:
         return _on_common_gpus(model, made), None
     if asked.concurrency is not None and asked.ctx is None:
         return made, None  # the answer is a context, which no number of requests can be compared with
-    helpful = improvements(made) if fits(made) else remedies(model, made.deployment, stops=len(made.stops))
+    helpful = improvements(made) if fits(made) else remedies(model, made.deployment, stops=made.stops)
     return replace(made, advice=helpful), None
 
 

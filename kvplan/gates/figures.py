@@ -42,6 +42,7 @@ _NESTED = ("tuple", "Totals", "Bound")
 # Every figure by its path, with the type of its field.
 KNOWN: dict[str, str] = {
     "schema_version": "int",
+    "starts": "bool",
     **dict.fromkeys((*_WORDS, *_ENGINE), "str"),
     **{
         f"{block}.{field.name}": str(field.type)

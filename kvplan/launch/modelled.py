@@ -18,6 +18,8 @@ REVISION_FLAG = "--revision"
 # 0.5.23: `--attn-dp-size N` is `--dp-size N --enable-dp-attention` (parallel_hook.py).
 DP_FLAG = "--dp-size"
 ATTENTION_DP_FLAG = "--attn-dp-size"
+# Since 0.5.18 its value megamoe is that of --moe-a2a-backend (mega_moe_hook.py).
+MOE_RUNNER_FLAG = "--moe-runner-backend"
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
 _SUFFIXED = re.compile(r"(?:[0-9]{1,12}[KMGT]i|[0-9]{1,12}(?:\.[0-9]{1,12})?[kMGT])\Z")
@@ -90,6 +92,7 @@ MODELLED: dict[str, Modelled] = {
         speculative_eagle_topk="speculative_eagle_topk",
         speculative_num_draft_tokens="speculative_num_draft_tokens",
     ),
+    "--ep-num-redundant-experts": Modelled(field="ep_num_redundant_experts", read=_count, unset=(0,)),
     "--context-length": Modelled(field="context_length", read=_tokens),
     "--max-total-tokens": Modelled(field="max_total_tokens", read=_tokens),
     "--mem-fraction-static": Modelled(field="mem_fraction_static", read=parse_number),

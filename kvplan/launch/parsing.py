@@ -15,6 +15,7 @@ from kvplan.launch.modelled import (
     DP_FLAG,
     MODEL_FLAG,
     MODELLED,
+    MOE_RUNNER_FLAG,
     REVISION_FLAG,
     VARIABLES,
 )
@@ -23,6 +24,7 @@ from kvplan.sglang.versions import nearest_version
 
 _ENGINE_PREFIX = "SGLANG_"
 _SHOWN_VALUE = 60
+_MEGAMOE = "megamoe"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +117,8 @@ def _read(command: Command, shown: str) -> Launch:
     if problems:
         raise InputError(problems)
     used = {MODEL_FLAG, REVISION_FLAG, ATTENTION_DP_FLAG, *MODELLED, *UNMODELLED}
+    if _MEGAMOE in given.get(MOE_RUNNER_FLAG, ()):
+        used.add(MOE_RUNNER_FLAG)
     return Launch(
         model=model,
         settings=settings,
@@ -141,6 +145,8 @@ def _settings(given: Mapping[str, Sequence[str]], problems: list[Problem], shown
             settings[entry.field] = True
         elif entry is not None and entry.read is not None and values:
             settings[entry.field] = _value(entry.read, flag, values[0], problems, shown)
+    if _MEGAMOE in given.get(MOE_RUNNER_FLAG, ()):
+        settings["moe_a2a_backend"] = _MEGAMOE
     ranks = given.get(ATTENTION_DP_FLAG)
     if ranks:
         count = _value(MODELLED[DP_FLAG].read or str, ATTENTION_DP_FLAG, ranks[0], problems, shown)

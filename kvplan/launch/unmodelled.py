@@ -137,7 +137,8 @@ UNMODELLED: dict[str, Unmodelled] = {
         "it changes what one GPU loads",
         "--quantization --cpu-offload-gb --offload-group-size --torchao-config --modelopt-quant "
         "--quantize-and-serve! --enable-fp32-lm-head! --enable-lora! --lora-paths* --max-loras-per-batch "
-        "--max-lora-rank --ep-num-redundant-experts --max-ep-size --dwdp-size "
+        "--max-lora-rank --max-ep-size --dwdp-size "
+        "--enable-deepep-waterfill! --enable-waterfill! "
         "--enable-dp-lm-head! --shared-experts-tp-size --enable-shared-experts-attn-tp! "
         "--enable-dense-mlp-attn-tp! --speculative-draft-model-quantization --kt-weight-path "
         "--kt-num-gpu-experts --enable-paged-experts! --paged-experts-num-resident "

@@ -30,6 +30,8 @@ def engine_facts(plan: Plan) -> tuple[str, ...]:
         f"TP {asked.tp}",
         *([f"attention DP {resolved.attention_dp}"] if resolved.attention_dp > 1 else []),
         *([f"{asked.dp} replicas"] if asked.dp > 1 and not asked.enable_dp_attention else []),
+        *([f"EP {asked.expert_parallel}"] if asked.expert_parallel > 1 else []),
+        *([asked.moe_a2a_backend] if asked.exchanges_experts and asked.moe_a2a_backend else []),
         *([f"PP {asked.pp}"] if asked.pp > 1 else []),
         *([f"DCP {asked.dcp}"] if asked.dcp > 1 else []),
         f"KV {resolved.kv_cache_dtype}",

@@ -8,15 +8,22 @@ from kvplan.errors import bad_option, refused
 from kvplan.hardware import Gpu
 from kvplan.layers import LatentAttention
 from kvplan.sglang.model import EngineModel
+from kvplan.sglang.parallel_names import ASCEND_A2A
 from kvplan.sglang.rule_set import Rules
 
 # Deals prompts, not requests, over GPUs (--enable-layernorm-sp).
 _SHARDS_PREFILL = frozenset({"MuseSparkForConditionalGeneration"})
+_MEGAMOE = {"megamoe": "Hopper and data-centre Blackwell", "flashinfer_megamoe": "data-centre Blackwell"}
+_LEAST_PPLX_RANKS = 2
 
 
 def check_a2a(deployment: Deployment, rules: Rules) -> None:
-    """InputError for a way to send tokens to experts that this version does not know."""
+    """InputError for a way to spread experts and dense layers that this version does not know."""
     name, choices = deployment.moe_a2a_backend, sorted(rules.a2a_backends)
+    if name in ASCEND_A2A:
+        raise bad_option("moe_a2a_backend", f"{name} is for Ascend, which kvplan has no rules of")
+    if deployment.moe_dense_tp_size not in (None, 1) and not rules.dense_over_all_gpus:
+        raise bad_option("moe_dense_tp_size", f"SGLang {rules.version} takes no value but 1", "leave it out")
     if name is not None and name not in choices:
         what = f"SGLang {rules.version} has no backend {name!r} to send tokens to experts"
         raise bad_option("moe_a2a_backend", what, near(name, choices))
@@ -43,11 +50,16 @@ def _refuse_a2a(model: EngineModel, deployment: Deployment, gpu: Gpu, rules: Rul
             f"--moe-a2a-backend {name} goes with an attention-DP rank on each GPU alone",
             f"--enable-dp-attention --dp {deployment.tp}, or another --moe-a2a-backend",
         )
-    known = gpu.is_hopper or gpu.is_sm100 or gpu.is_rocm
-    if name == "megamoe" and rules.megamoe_checks_gpu and not known:
+    if name == "pplx" and deployment.attention_dp < _LEAST_PPLX_RANKS:
         raise refused(
-            f"--moe-a2a-backend megamoe does not run on {gpu.name.upper()}: it is made for Hopper and "
-            "data-centre Blackwell",
+            f"--moe-a2a-backend pplx goes with {_LEAST_PPLX_RANKS} attention-DP ranks or more alone",
+            f"--enable-dp-attention --dp {_LEAST_PPLX_RANKS}, or another --moe-a2a-backend",
+        )
+    old_gpu = not (gpu.is_hopper or gpu.is_sm100 or gpu.is_rocm)
+    checked = rules.megamoe_checks_gpu and old_gpu if name == "megamoe" else not gpu.is_sm100
+    if name in _MEGAMOE and checked:
+        raise refused(
+            f"--moe-a2a-backend {name} does not run on {gpu.name.upper()}: it is made for {_MEGAMOE[name]}",
             "another --moe-a2a-backend",
         )
 

@@ -5,13 +5,15 @@ Sources: arg_groups/model_overrides/*.py and arg_groups/model_hook.py; server_ar
 
 from __future__ import annotations
 
-# --moe-a2a-backend, by the release that added them (arg_groups/choices.py; server_args.py before 0.5.20);
-# those for Ascend are left out.
+# --moe-a2a-backend, by the release that added them (arg_groups/fields/exec_.py, or server_args.py).
 A2A_BACKENDS = {
     "0.5.12": "none deepep mooncake nixl mori flashinfer megamoe",
-    "0.5.18": "pplx",
-    "0.5.20": "deepep_v2 flashinfer_megamoe",
+    "0.5.17": "pplx",
+    "0.5.19": "deepep_v2",
+    "0.5.20": "flashinfer_megamoe",
 }
+# Those for Ascend, which kvplan has no rules of.
+ASCEND_A2A = ("ascend_fuseep", "ascend_tp")
 NO_ATTENTION_DP = {
     "0.5.19": "MiniCPMForCausalLM MiniCPMSALAForCausalLM",
     "0.5.21": "IQuestQ1ForCausalLM",

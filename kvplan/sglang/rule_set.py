@@ -40,6 +40,7 @@ class Rules:
     deepep_buffers_mib: int
     a2a_needs_attention_dp: frozenset[str]
     megamoe_checks_gpu: bool
+    dense_over_all_gpus: bool
     piecewise_multimodal: frozenset[str]
     dsa_cell_follows_row: bool
     glm_on_sm120_keeps_scales: bool

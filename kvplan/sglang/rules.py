@@ -27,6 +27,7 @@ V0_5_13 = _next(
     V0_5_12,
     "0.5.13",
     a2a_needs_attention_dp=frozenset({"flashinfer", "flashinfer_megamoe"}),
+    dense_over_all_gpus=True,
     no_prefill_graph=families.NO_PREFILL_GRAPH_0_5_12 - {"DeepseekV32ForCausalLM", "GlmMoeDsaForCausalLM"},
     # The config class of its vision part names no sizes.
     vision_unread=frozenset({"Gemma4UnifiedForConditionalGeneration"}),

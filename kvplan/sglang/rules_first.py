@@ -60,6 +60,7 @@ V0_5_12 = Rules(
     deepep_buffers_mib=0,
     a2a_needs_attention_dp=frozenset(),
     megamoe_checks_gpu=False,
+    dense_over_all_gpus=False,
     piecewise_multimodal=frozenset(),
     dsa_cell_follows_row=False,
     glm_on_sm120_keeps_scales=False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -49,9 +49,12 @@ def verify(
     gpu_given = asked.gpu is not None and not _is_guess("gpu", words, asked)
     found = list(causes(log, made, checks, gpu_given=gpu_given, not_modelled=words.not_modelled))
     if not all(check.agrees for check in checks):
-        if any(check.name == TOKENS and not check.agrees for check in checks):
-            found += _fraction(log, architecture, asked, made, tolerance)
-        found.append(version_cause(asked.engine_version, _agreeing(log, architecture, asked, tolerance)))
+        fraction = _fraction(log, architecture, asked, checks)
+        releases = _agreeing(log, architecture, asked, tolerance)
+        if fraction is not None:
+            found.append(fraction_cause(made.resolved.mem_fraction_static, fraction))
+        if releases or fraction is None:
+            found.append(version_cause(asked.engine_version, releases))
     return Verification(
         plan=made,
         log=log,
@@ -85,18 +88,25 @@ def _agreeing(log: BootLog, architecture: Architecture, asked: Deployment, toler
 
 
 def _fraction(
-    log: BootLog, architecture: Architecture, asked: Deployment, made: Plan, tolerance: float
-) -> Iterator[str]:
-    """The memory fraction that would explain the tokens, where neither the log nor the reader names one."""
-    if asked.mem_fraction_static is not None or asked.available_bytes is not None:
-        return
+    log: BootLog, architecture: Architecture, asked: Deployment, checks: Sequence[Check]
+) -> float | None:
+    """The memory fraction that would explain the tokens, where nobody names one and all else agrees."""
+    differ = {check.name for check in checks if not check.agrees}
+    if asked.mem_fraction_static is not None or asked.available_bytes is not None or TOKENS not in differ:
+        return None
+    if not all(name.endswith(TOKENS) for name in differ):
+        return None
+    found: list[tuple[float, float]] = []
     for percent in _PERCENTS:
         with suppress(KvplanError):
             one = replace(asked, mem_fraction_static=percent / 100)
-            checks = _compared(log, architecture, one, tolerance)[1]
-            if any(check.name == TOKENS and check.agrees for check in checks):
-                yield fraction_cause(made.resolved.mem_fraction_static, percent / 100)
-                return
+            tried = _compared(log, architecture, one, DEFAULT_TOLERANCE)[1]
+            found += [
+                (abs(check.difference or 0.0), percent / 100)
+                for check in tried
+                if check.name == TOKENS and check.agrees
+            ]
+    return min(found)[1] if found else None
 
 
 def _guesses(words: Told, asked: Deployment) -> list[str]:

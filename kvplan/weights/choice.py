@@ -11,6 +11,7 @@ from kvplan.dtypes import BITS
 from kvplan.errors import InputError, bad_option
 from kvplan.frozen import dataclass
 from kvplan.memory import Range, exactly
+from kvplan.sglang.expert_names import DENSE_WHOLE, SHARED_WHOLE
 from kvplan.sglang.kv_dtype import model_dtype
 from kvplan.sglang.settings import Settings
 from kvplan.weights.sharding import FLOAT32, Split, shares
@@ -101,12 +102,13 @@ def _scaled(model: Architecture, split: Split, total: int, source: str) -> Weigh
 
 def split_of(settings: Settings) -> Split:
     """How a deployment lays its weights out."""
-    asked = settings.deployment
+    asked, name = settings.deployment, settings.model.name
     return Split(
         tp=asked.tp,
         attention_tp=settings.attention_tp,
-        dense_tp=asked.moe_dense_tp_size or asked.tp,
-        shared_tp=1 if asked.exchanges_experts else asked.tp,
+        dense_tp=1 if asked.moe_dense_tp_size == 1 and name in DENSE_WHOLE else asked.tp,
+        shared_tp=1 if asked.moe_a2a_backend in SHARED_WHOLE.get(name, ()) else asked.tp,
+        redundant_experts=asked.ep_num_redundant_experts,
         pp=asked.pp,
         drafts=asked.speculative_algorithm is not None and bool(settings.model.architecture.draft_layers),
         dtype=model_dtype(settings.model),

@@ -19,7 +19,7 @@ _NF4_BLOCK, _NF4_SCALE = 64, 4
 class WeightFormat:
     """`bytes_per_parameter` with scales; what lies once per channel or tensor is left out.
 
-    `block`: rows and columns that share a scale, which engines don't cut.
+    `block`: rows and columns of what engines don't cut, such as numbers that share a scale.
     """
 
     name: str

@@ -13,8 +13,8 @@ class Tensors:
     """Parameters of one kind: `count` of them in `stored_bytes` of the checkpoint, scales included.
 
     `format`: a dtype as torch names it, or a quantisation such as `int4, group 32`. Of a
-    feed-forward part in blocks with a scale each, `width` is the intermediate size, which tensor parallelism
-    cuts, and `block_rows` and `block_columns` the size of a block, which it does not; else None.
+    feed-forward part in blocks, `width` is the intermediate size, which tensor parallelism cuts, and
+    `block_rows` and `block_columns` the size of a block, which must stay whole; else None.
     """
 
     count: int

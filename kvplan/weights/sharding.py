@@ -31,13 +31,15 @@ class Split:
     """How a deployment lays weights out; `dtype` is what unquantised weights are loaded in.
 
     `attention_tp`: GPUs that share attention. `dense_tp`, `shared_tp`: those that share a dense layer beside
-    layers with experts, and shared experts. `drafts`: whether MTP layers are loaded.
+    layers with experts, and shared experts. `redundant_experts`: copies of busy experts in each layer.
+    `drafts`: whether MTP layers are loaded.
     """
 
     tp: int
     attention_tp: int
     dense_tp: int
     shared_tp: int
+    redundant_experts: int = 0
     pp: int
     drafts: bool
     dtype: str
@@ -73,7 +75,9 @@ def _factors(model: Architecture, parameters: Parameters, split: Split) -> dict[
         "attention_kv": _kv_share(model, split.attention_tp) * stage,
         "attention_copied": stage,
         "mlp": dense * _part(parameters.dense_layers, layers, split.pp),
-        "experts": everyone * _part(parameters.moe_layers, layers, split.pp),
+        "experts": everyone
+        * _with_copies(parameters, split)
+        * _part(parameters.moe_layers, layers, split.pp),
         "shared_experts": Fraction(1, split.shared_tp) * _part(parameters.moe_layers, layers, split.pp),
         "router": _part(parameters.moe_layers, layers, split.pp),
         "norms": stage,
@@ -81,6 +85,11 @@ def _factors(model: Architecture, parameters: Parameters, split: Split) -> dict[
         "draft": everyone if split.drafts else Fraction(0),
         "unused": Fraction(0),
     }
+
+
+def _with_copies(parameters: Parameters, split: Split) -> Fraction:
+    held = parameters.routed_experts
+    return Fraction(held + split.redundant_experts, held) if held else Fraction(1)
 
 
 def _fullest(count: int, layers: int, pp: int) -> int:

@@ -22,7 +22,7 @@ TOO_LITTLE = (
     "deepseek-v4-flash --available-bytes 1GiB",
     "deepseek-v4-flash --gpu h100x2 --ctx 100k --concurrency 40",
     "qwen3.5-397b-a17b --available-bytes 60GiB --tp 8 --ctx 100k --concurrency 30",
-    "qwen3.5-397b-a17b --available-bytes 80MB --tp 8",
+    "qwen3.5-397b-a17b --available-bytes 200MB --tp 8",
     "kimi-k2.6 --gpu b200x4 --ctx 100k --concurrency 4",
 )
 # Deployments that hold what is asked, and could hold more.

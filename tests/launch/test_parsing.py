@@ -54,6 +54,8 @@ SERVER = "python -m sglang.launch_server"
         ("--enable-hisparse", {"enable_hisparse": True}),
         ("--moe-a2a-backend deepep", {"moe_a2a_backend": "deepep"}),
         ("--moe-dense-tp-size 1", {"moe_dense_tp_size": 1}),
+        ("--ep-num-redundant-experts 32", {"ep_num_redundant_experts": 32}),
+        ("--moe-runner-backend megamoe", {"moe_a2a_backend": "megamoe"}),
         (
             "--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk 1 "
             "--speculative-num-draft-tokens 4",
@@ -95,13 +97,14 @@ def test_the_model_is_the_one_that_the_line_names(line: str, model: str | None) 
 def test_what_touches_no_pool_is_passed_over_in_silence() -> None:
     launch = parse(
         f"{SERVER} --model-path org/m --host 0.0.0.0 --port 30000 --trust-remote-code "
-        "--tool-call-parser qwen --bucket-e2e-request-latency 1 2 3 --mem-fraction-static 0.9"
+        "--moe-runner-backend triton --tool-call-parser qwen --bucket-e2e-request-latency 1 2 3 --mem-fraction-static 0.9"
     )
     assert launch.settings == {"mem_fraction_static": 0.9}
     assert launch.ignored == (
         "--host",
         "--port",
         "--trust-remote-code",
+        "--moe-runner-backend",
         "--tool-call-parser",
         "--bucket-e2e-request-latency",
     )
@@ -130,6 +133,10 @@ def test_what_touches_no_pool_is_passed_over_in_silence() -> None:
             "not modelled: --deepep-mode normal: the default memory fraction depends on it",
         ),
         ("--moe-a2a-backend deepep --deepep-mode low_latency", None),
+        (
+            "--moe-a2a-backend deepep --enable-deepep-waterfill",
+            "not modelled: --enable-deepep-waterfill: it changes what one GPU loads",
+        ),
         ("--quantization fp8", "not modelled: --quantization fp8: it changes what one GPU loads"),
         (
             "--cuda-graph-bs 1 2 4 8",

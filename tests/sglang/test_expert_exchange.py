@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import kvplan
-from kvplan import Deployment, plan
+from kvplan import Architecture, Deployment, plan
 from kvplan.errors import InputError, RefusedError
 
 V3, V4 = "deepseek-ai/DeepSeek-V3", "deepseek-ai/DeepSeek-V4-Flash"
@@ -39,6 +40,14 @@ FRACTIONS = [
 ]
 
 
+def loaded(model: Architecture, asked: Deployment) -> int:
+    """Bytes of weights on one GPU, estimated."""
+    budget = plan(model, replace(asked, gpu="b300", weights="estimate")).budget
+    assert budget is not None
+    assert budget.weights_bytes is not None
+    return budget.weights_bytes
+
+
 def start(name: str, **options: Any) -> Deployment:
     return Deployment(**{"tp": 8, "moe_a2a_backend": name, **options})
 
@@ -61,15 +70,41 @@ def test_it_deals_experts_over_all_gpus() -> None:
     assert Deployment(tp=8, ep=2).expert_parallel == 2
 
 
-def test_shared_experts_are_whole_on_each_gpu() -> None:
-    """DeepSeek-V3: 58 layers x 3 x 7168 x 2048 in FP8 with scales are 2,554,954,752 bytes; else 1/8."""
+# Bytes that one GPU of 8 loads more than with none: 7/8 of the shared experts (count x bytes in the YAML).
+@pytest.mark.parametrize(
+    ("model", "name", "more"),
+    [
+        # 58 layers x 3 x 7168 x 2048 in FP8 with scales
+        (V3, "deepep", 2_554_954_752 * 7 // 8),
+        (V3, "mooncake", 2_554_954_752 * 7 // 8),
+        # 60 layers x 3 x 4096 x 1024 x 2 bytes; qwen2_moe.py names no mooncake
+        ("Qwen/Qwen3.5-397B-A17B", "deepep", 60 * 3 * 4096 * 1024 * 2 * 7 // 8),
+        ("Qwen/Qwen3.5-397B-A17B", "mooncake", 0),
+        # kimi_linear.py cuts them always
+        ("moonshotai/Kimi-Linear-48B-A3B-Instruct", "deepep", 0),
+    ],
+)
+def test_shared_experts_are_whole_where_the_class_makes_them(model: str, name: str, more: int) -> None:
+    found = kvplan.load(model, source="bundled")
+    assert loaded(found, start(name)) - loaded(found, start("none")) == more
+
+
+# 3 x 7168 x 18432 of 3 dense layers in FP8 with scales; kimi_linear.py has no is_dense_ffn_fully_dp.
+@pytest.mark.parametrize(
+    ("model", "more"), [(V3, 1_189_375_488 * 7 // 8), ("moonshotai/Kimi-Linear-48B-A3B-Instruct", 0)]
+)
+def test_dense_layers_are_whole_where_the_class_makes_them(model: str, more: int) -> None:
+    found = kvplan.load(model, source="bundled")
+    asked = Deployment(tp=8)
+    assert loaded(found, replace(asked, moe_dense_tp_size=1)) - loaded(found, asked) == more
+
+
+def test_copies_of_experts_take_their_share() -> None:
+    """DeepSeek-V3: 654,068,416,512 bytes of 256 experts; 32 copies over 8 GPUs are 4 experts on each."""
     found = kvplan.load(V3, source="bundled")
-    weights = []
-    for name in ("none", "deepep"):
-        budget = plan(found, start(name, gpu="h200", weights="estimate")).budget
-        assert budget is not None
-        weights.append(budget.weights_bytes or 0)
-    assert weights[1] - weights[0] == 2_554_954_752 * 7 // 8
+    asked = start("deepep")
+    copies = loaded(found, replace(asked, ep_num_redundant_experts=32)) - loaded(found, asked)
+    assert copies == 654_068_416_512 * 4 // 256
 
 
 @pytest.mark.parametrize(
@@ -78,6 +113,8 @@ def test_shared_experts_are_whole_on_each_gpu() -> None:
         ("flashinfer", {}, "attention-DP rank on each GPU alone (--enable-dp-attention --dp 8"),
         ("flashinfer", {"dp": 4, "enable_dp_attention": True}, "attention-DP rank on each GPU alone"),
         ("flashinfer_megamoe", {"gpu": "b200"}, "attention-DP rank on each GPU alone"),
+        ("flashinfer_megamoe", {"gpu": "h200", **_DP}, "does not run on H200: it is made for data-centre Bl"),
+        ("pplx", {}, "pplx goes with 2 attention-DP ranks or more alone (--enable-dp-attention --dp 2"),
         ("megamoe", {"gpu": "l40s"}, "does not run on L40S"),
         ("megamoe", {"gpu": "rtx6000pro", "engine_version": "0.5.21"}, "does not run on RTX6000PRO"),
     ],
@@ -93,12 +130,16 @@ def test_what_it_does_not_go_with_is_refused(name: str, options: dict[str, Any],
     [
         ("flashinfer", {"engine_version": "0.5.12"}),
         ("flashinfer", {**_DP}),
+        ("flashinfer_megamoe", {"gpu": "b200", **_DP}),
+        ("pplx", {"dp": 2, "enable_dp_attention": True, "engine_version": "0.5.17"}),
         ("megamoe", {"gpu": "h100"}),
         ("megamoe", {"gpu": "l40s", "engine_version": "0.5.20"}),
     ],
 )
 def test_what_it_goes_with_is_planned(name: str, options: dict[str, Any]) -> None:
-    assert plan(kvplan.load(V3, source="bundled"), start(name, **options)).resolved.mem_fraction_static
+    planned = plan(kvplan.load(V3, source="bundled"), start(name, **options))
+    assert planned.stops == ()
+    assert planned.deployment.expert_parallel == 8
 
 
 @pytest.mark.parametrize(
@@ -108,7 +149,17 @@ def test_what_it_goes_with_is_planned(name: str, options: dict[str, Any]) -> Non
             {"moe_a2a_backend": "deepp"},
             "SGLang 0.5.23 has no backend 'deepp' to send tokens to experts (did you mean deepep?",
         ),
-        ({"moe_a2a_backend": "pplx", "engine_version": "0.5.17"}, "SGLang 0.5.17 has no backend 'pplx'"),
+        ({"moe_a2a_backend": "pplx", "engine_version": "0.5.16"}, "SGLang 0.5.16 has no backend 'pplx'"),
+        (
+            {"moe_a2a_backend": "deepep_v2", "engine_version": "0.5.18"},
+            "SGLang 0.5.18 has no backend 'deepep_v2'",
+        ),
+        ({"moe_a2a_backend": "ascend_tp"}, "ascend_tp is for Ascend, which kvplan has no rules of"),
+        (
+            {"moe_dense_tp_size": 8, "engine_version": "0.5.12"},
+            "--moe-dense-tp-size: SGLang 0.5.12 takes no value but 1 (leave it out)",
+        ),
+        ({"ep_num_redundant_experts": -1}, "--ep-num-redundant-experts: -1 is not a whole number"),
         ({"moe_dense_tp_size": 4}, "--moe-dense-tp-size: 4 GPUs are neither 1 nor all of --tp 8"),
     ],
 )

@@ -153,13 +153,18 @@ max_total_num_tokens=2658165, chunked_prefill_size=8192, max_prefill_tokens=1638
 max_running_requests=4096, context_len=32768, available_gpu_mem=4.46 GB
 """
     found = compared(text, "Qwen/Qwen2.5-0.5B-Instruct")
-    assert found.causes[1] == (
+    assert found.causes[1:] == (
         "memory fraction: the log names none, the default 0.823 was planned; its tokens fit "
-        "--mem-fraction-static 0.86"
+        "--mem-fraction-static 0.86",
     )
     named = compared(text, "Qwen/Qwen2.5-0.5B-Instruct", mem_fraction_static=0.8)
     assert not any("memory fraction" in cause for cause in named.causes)
     assert compared(text, "Qwen/Qwen2.5-0.5B-Instruct", mem_fraction_static=0.86).holds
+    # Of several that would do the nearest, and none where a token costs something else in the log.
+    log, other = read_log(text.splitlines()), load("Qwen/Qwen2.5-0.5B-Instruct", source="bundled")
+    assert "--mem-fraction-static 0.86" in verify(log, other, tolerance=0.04).causes[1]
+    halved = compared(text, "Qwen/Qwen2.5-0.5B-Instruct", tp=2)
+    assert not any("memory fraction" in cause for cause in halved.causes)
 
 
 def test_a_cap_is_named_even_where_all_agrees() -> None:

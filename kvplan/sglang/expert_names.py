@@ -1,0 +1,54 @@
+"""Model classes that hold shared experts or dense layers whole on each GPU, and for which backends.
+
+Sources (SGLang 0.5.23, sglang/srt/models/*.py): `parallel_group="replicated"` of shared experts, under
+get_moe_a2a_backend(), and is_dense_ffn_fully_dp() of dense layers (--moe-dense-tp-size 1).
+"""
+
+from __future__ import annotations
+
+_ALL = "deepep deepep_v2 flashinfer flashinfer_megamoe megamoe mooncake mori nixl pplx"
+_MOST = "deepep flashinfer flashinfer_megamoe mooncake mori nixl"
+
+# deepseek_v2.py, and what is built of its layers.
+_DEEPSEEK = """
+    DeepseekOCRForCausalLM DeepseekV2ForCausalLM DeepseekV32ForCausalLM DeepseekV3ForCausalLM
+    DeepseekV4ForCausalLM DeepseekVL2ForCausalLM DotsVLMForCausalLM Glm5NextForConditionalGeneration
+    GlmMoeDsaForCausalLM KimiK25ForConditionalGeneration KimiVLForConditionalGeneration
+    MistralLarge3ForCausalLM PixtralForConditionalGeneration
+"""
+_BAILING_V3 = "BailingMoeV3ForCausalLM BailingMoeV3VLForConditionalGeneration"
+_BAILING = """
+    BailingMMNativeForConditionalGeneration BailingMM2NativeForConditionalGeneration BailingMoEForCausalLM
+    BailingMoeForCausalLM BailingMoeV2ForCausalLM LLaDA2MoeModelLM
+"""
+_GLM4 = "Glm4MoeForCausalLM Glm4vMoeForConditionalGeneration"
+_MINIMAX_M3 = "MiniMaxM3SparseForCausalLM MiniMaxM3SparseForConditionalGeneration"
+_QWEN = """
+    Qwen2MoeForCausalLM Qwen3NextForCausalLM Qwen3_5MoeForCausalLM Qwen3_5MoeForConditionalGeneration
+"""
+
+# Backends of --moe-a2a-backend under which each GPU holds the shared experts whole; others cut them.
+SHARED_WHOLE: dict[str, frozenset[str]] = {
+    name: frozenset(backends.split())
+    for names, backends in (
+        (f"{_DEEPSEEK} {_BAILING_V3} HYV4ForCausalLM", _ALL),
+        (f"{_GLM4} Step3p5ForCausalLM Step3p7ForConditionalGeneration", _MOST),
+        ("Glm4MoeLiteForCausalLM", "deepep mooncake"),
+        (f"{_BAILING} ExaoneMoEForCausalLM ExaoneMoeForCausalLM", "deepep"),
+        ("NemotronHForCausalLM", "deepep flashinfer flashinfer_megamoe"),
+        (_QWEN, "deepep deepep_v2 flashinfer flashinfer_megamoe megamoe mori"),
+        (_MINIMAX_M3, "deepep megamoe"),
+        ("K2HorizonForCausalLM XllmForCausalLM", "deepep flashinfer mori"),
+    )
+    for name in names.split()
+}
+# Classes that --moe-dense-tp-size 1 makes hold their dense layers whole.
+DENSE_WHOLE = frozenset(
+    f"""
+    {_DEEPSEEK} {_BAILING_V3} {_BAILING} {_GLM4} {_MINIMAX_M3} Ernie4_5_MoeForCausalLM Glm4MoeLiteForCausalLM
+    K2HorizonForCausalLM MiMoV2FlashForCausalLM MiMoV2ForCausalLM SarvamMLAForCausalLM SarvamMoEForCausalLM
+    XllmForCausalLM
+    """.split()
+)
+# Shared experts stay apart from routed ones that are as wide (shared_experts_fusion_disable_reason).
+SHARED_APART = frozenset({"DeepseekV4ForCausalLM"})
