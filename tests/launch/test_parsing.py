@@ -97,7 +97,8 @@ def test_the_model_is_the_one_that_the_line_names(line: str, model: str | None) 
 def test_what_touches_no_pool_is_passed_over_in_silence() -> None:
     launch = parse(
         f"{SERVER} --model-path org/m --host 0.0.0.0 --port 30000 --trust-remote-code "
-        "--moe-runner-backend triton --tool-call-parser qwen --bucket-e2e-request-latency 1 2 3 --mem-fraction-static 0.9"
+        "--moe-runner-backend triton --tool-call-parser qwen --bucket-e2e-request-latency 1 2 3 "
+        "--mem-fraction-static 0.9"
     )
     assert launch.settings == {"mem_fraction_static": 0.9}
     assert launch.ignored == (
