@@ -14,6 +14,7 @@ from kvplan.errors import KvplanError
 from kvplan.hardware import gpu_by_name
 from kvplan.planning import plan
 from kvplan.records import Plan
+from kvplan.sglang.model import head_shape
 from kvplan.sglang.rules import rules_for
 from kvplan.units import ceil_div
 
@@ -121,17 +122,23 @@ def layouts(model: Architecture, asked: Deployment, gpus: int) -> Iterator[Deplo
         found = varied(asked, tp=gpus, pp=1, dp=dp, enable_dp_attention=dp > 1)
         if found is not None:
             yield found
-    heads = model.attention_heads or 0
-    if gpus <= GPUS_OF_A_MACHINE and heads % gpus == 0:
+    if gpus <= GPUS_OF_A_MACHINE and _divide(model, gpus):
         return
     rules = rules_for(asked.engine_version)
     if rules.alias.get(model.architecture, model.architecture) not in rules.pipeline:
         return
     for pp in (size for size in _DP_SIZES if gpus % size == 0 and gpus // size <= GPUS_OF_A_MACHINE):
         found = varied(asked, tp=gpus // pp, pp=pp, dp=1, enable_dp_attention=False)
-        if found is not None and heads % found.tp == 0:
+        if found is not None and _divide(model, found.tp):
             yield found
             return
+
+
+def _divide(model: Architecture, tp: int) -> bool:
+    """Whether query heads divide by so many GPUs, and KV heads do or can be copied to them evenly."""
+    shapes = [shape for layer, _ in model.groups if (shape := head_shape(layer)) is not None]
+    even = all(shape.kv_heads % tp == 0 or tp % shape.kv_heads == 0 for shape in shapes)
+    return (model.attention_heads or 0) % tp == 0 and even
 
 
 def choice(made: Plan, *, wanted: int | None = None) -> Choice:

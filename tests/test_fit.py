@@ -187,6 +187,12 @@ def test_layouts_are_tp_attention_dp_and_stages_where_they_apply() -> None:
     assert [one for one in laid if one[2] > 1] == [(8, 1, 2)]
 
 
+def test_stages_apply_where_kv_heads_do_not_divide() -> None:
+    """phi-4 has 40 query heads, which divide by 8, and 10 KV heads, which do by 2 at most."""
+    laid = [(one.tp, one.pp) for one in layouts(model("microsoft/phi-4"), Deployment(), 8)]
+    assert laid[-1] == (2, 4)
+
+
 def test_a_launch_line_has_every_option_that_differs_from_the_default() -> None:
     asked = Deployment(
         tp=8, dp=4, enable_dp_attention=True, kv_cache_dtype="fp8_e4m3", mem_fraction_static=0.9, gpu="h200"

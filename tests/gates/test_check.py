@@ -41,6 +41,15 @@ def test_gates_that_hold_exit_0_and_show_every_condition(tmp_path: Path) -> None
     )
 
 
+def test_a_gate_may_require_that_the_server_starts(tmp_path: Path) -> None:
+    """MiniMax-M2 in FP8 blocks of 128: 1536 / 8 breaks them, 1536 / (8 / 2) does not."""
+    gate = "    model: MiniMaxAI/MiniMax-M2\n    gpu: h100x8\n    require: {starts: true}\n"
+    written(tmp_path, f"gates:\n  cut:\n{gate}  dealt:\n{gate}    ep: 2\n")
+    result = run("check", "--format", "json")
+    found = [(gate["name"], gate["passed"]) for gate in json.loads(result.stdout)["gates"]]
+    assert (result.exit_code, found) == (3, [("cut", False), ("dealt", True)])
+
+
 def test_a_failing_gate_hides_no_other_and_exits_3(tmp_path: Path) -> None:
     written(tmp_path, FAILING + "  huge:\n    available_bytes: 100kB\n")
     result = run("check", "--format", "json")
