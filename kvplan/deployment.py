@@ -93,6 +93,7 @@ class Deployment:
     moe_a2a_backend: str | None = None
     moe_dense_tp_size: int | None = None
     ep_num_redundant_experts: int = 0
+    enable_dp_lm_head: bool = False
     engine_version: str = DEFAULT_ENGINE_VERSION
     assume_supported: bool = False
     available_bytes: int | None = None

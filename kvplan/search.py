@@ -28,6 +28,7 @@ SERVER_FLAGS = {
     "moe_a2a_backend": "--moe-a2a-backend",
     "moe_dense_tp_size": "--moe-dense-tp-size",
     "ep_num_redundant_experts": "--ep-num-redundant-experts",
+    "enable_dp_lm_head": "--enable-dp-lm-head",
     "enable_dp_attention": "--enable-dp-attention",
     "kv_cache_dtype": "--kv-cache-dtype",
     "page_size": "--page-size",

@@ -16,6 +16,7 @@ from kvplan.layers import GatedDeltaNet, KimiDeltaAttention, LightningAttention,
 from kvplan.sglang.expert_names import DENSE_WHOLE, SHARED_APART, SHARED_WHOLE
 from kvplan.sglang.model import head_shape
 from kvplan.sglang.settings import Settings
+from kvplan.sglang.speculation import DSPARK
 from kvplan.units import ceil_to_page
 from kvplan.weights.choice import split_of
 from kvplan.weights.records import Parameters, Tensors
@@ -26,6 +27,7 @@ def stops(settings: Settings) -> tuple[str, ...]:
     return (
         *_no_stages(settings),
         *_uneven_chunk(settings),
+        *_whole_head(settings),
         *_uneven_heads(settings),
         *_uneven_states(settings),
         *_uneven_experts(settings),
@@ -50,6 +52,13 @@ def _uneven_chunk(settings: Settings) -> Iterator[str]:
             f"SGLang does not start: a prefill chunk of {chunk:,} tokens on each rank is no multiple of the "
             f"page of {page} (--chunked-prefill-size {whole})"
         )
+
+
+def _whole_head(settings: Settings) -> Iterator[str]:
+    asked = settings.deployment
+    drafted = asked.speculative_algorithm == DSPARK and settings.attention_dp > 1
+    if drafted and not asked.enable_dp_lm_head:
+        yield "SGLang does not start: DSpark under DP attention asks for --enable-dp-lm-head as well"
 
 
 def _uneven_heads(settings: Settings) -> Iterator[str]:

@@ -95,6 +95,7 @@ OPTIONS: dict[str, OptionSpec] = {
     ),
     "moe_dense_tp_size": _count("1: dense layers of a model with experts are whole on each GPU."),
     "ep_num_redundant_experts": _count("Copies of busy experts in each layer."),
+    "enable_dp_lm_head": _switch("With attention DP: the output head is split as attention is."),
     "weights": OptionSpec(
         help="Weights of the whole checkpoint: 600GB, or where to take them from: metadata, estimate. "
         "Default with --gpu: what the model's files say, else an estimate.",

@@ -106,6 +106,7 @@ MODELLED: dict[str, Modelled] = {
     "--dsa-decode-backend": Modelled(field="dsa_decode_backend", read=_dsa_kernel),
     **_switches(
         "enable_dp_attention",
+        "enable_dp_lm_head",
         "disable_radix_cache",
         "disable_hybrid_swa_memory",
         "enable_hisparse",

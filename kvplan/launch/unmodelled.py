@@ -139,7 +139,7 @@ UNMODELLED: dict[str, Unmodelled] = {
         "--quantize-and-serve! --enable-fp32-lm-head! --enable-lora! --lora-paths* --max-loras-per-batch "
         "--max-lora-rank --max-ep-size --dwdp-size "
         "--enable-deepep-waterfill! --enable-waterfill! "
-        "--enable-dp-lm-head! --shared-experts-tp-size --enable-shared-experts-attn-tp! "
+        "--shared-experts-tp-size --enable-shared-experts-attn-tp! "
         "--enable-dense-mlp-attn-tp! --speculative-draft-model-quantization --kt-weight-path "
         "--kt-num-gpu-experts --enable-paged-experts! --paged-experts-num-resident "
         "--mm-enable-dp-encoder! --ple-offload-embedding! --uno-lora-path",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kvplan.sglang.settings import Settings
-from kvplan.sglang.speculation import DRAFT_HEAD, DSPARK
+from kvplan.sglang.speculation import DRAFT_HEAD
 
 
 def draft_remarks(settings: Settings) -> Iterator[str]:
@@ -16,8 +16,6 @@ def draft_remarks(settings: Settings) -> Iterator[str]:
             f"{algorithm} is planned without KV of the draft: the model ships no MTP layers that SGLang "
             "counts, and a draft model is not planned"
         )
-    if algorithm == DSPARK and settings.attention_dp > 1:
-        yield "SGLang does not start: DSpark under DP attention asks for --enable-dp-lm-head as well"
     listed = settings.model.name in settings.rules.states_at_single_tokens
     if algorithm is not None and listed and settings.states.radix_cache:
         yield (

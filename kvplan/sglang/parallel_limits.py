@@ -35,6 +35,8 @@ def refuse_parallel(model: EngineModel, deployment: Deployment, gpu: Gpu, rules:
         raise refused(f"{model.name} does not support DP attention", "leave --enable-dp-attention out")
     if model.name in rules.no_pipeline and deployment.pp > 1:
         raise refused(f"{model.name} does not support pipeline parallelism", "--pp 1 with a larger --tp")
+    if deployment.enable_dp_lm_head and deployment.dp > 1 and not deployment.enable_dp_attention:
+        raise refused("--enable-dp-lm-head asks for DP attention", "--enable-dp-attention as well")
     if deployment.exchanges_experts:
         _refuse_a2a(model, deployment, gpu, rules)
     if deployment.dcp > 1:

@@ -106,6 +106,7 @@ def split_of(settings: Settings) -> Split:
     return Split(
         tp=asked.tp,
         attention_tp=settings.attention_tp,
+        head_tp=settings.attention_tp if asked.enable_dp_lm_head else asked.tp,
         dense_tp=1 if asked.moe_dense_tp_size == 1 and name in DENSE_WHOLE else asked.tp,
         shared_tp=1 if asked.moe_a2a_backend in SHARED_WHOLE.get(name, ()) else asked.tp,
         redundant_experts=asked.ep_num_redundant_experts,

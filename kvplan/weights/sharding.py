@@ -1,12 +1,13 @@
 """What one GPU loads of a checkpoint: kinds that the engine cuts, and kinds that it copies.
 
 Sources (SGLang 0.5.23, paths under sglang/srt/): layers/vocab_parallel_embedding.py (embedding over the
-attention group under DP attention, head over all GPUs); models/deepseek_v2.py (fused_qkv_a_proj_with_mqa
-and kv_a_proj_with_mqa replicated, the other projections over the attention group, w_kc and w_vc made
-beside kv_b_proj); layers/attention/dsa/dsa_indexer.py (replicated); layers/moe/fused_moe_triton/layer.py
-(experts over TP x EP, which is the same share); models/deepseek_v2.py (shared experts whole where tokens
-are sent to experts, dense layers whole with moe_dense_tp_size 1); models/qwen3_vl.py (vision over the
-attention group); models/nemotron_h.py (projections around experts replicated).
+attention group under DP attention; the head over all GPUs, with enable_dp_lm_head over that group);
+models/deepseek_v2.py (fused_qkv_a_proj_with_mqa and kv_a_proj_with_mqa replicated, the other projections
+over the attention group, w_kc and w_vc made beside kv_b_proj); layers/attention/dsa/dsa_indexer.py
+(replicated); layers/moe/fused_moe_triton/layer.py (experts over TP x EP, which is the same share);
+models/deepseek_v2.py (shared experts whole where tokens are sent to experts, dense layers whole with
+moe_dense_tp_size 1); models/qwen3_vl.py (vision over the attention group); models/nemotron_h.py
+(projections around experts replicated).
 """
 
 from __future__ import annotations
@@ -30,13 +31,14 @@ ABSORBED = "absorbed"
 class Split:
     """How a deployment lays weights out; `dtype` is what unquantised weights are loaded in.
 
-    `attention_tp`: GPUs that share attention. `dense_tp`, `shared_tp`: those that share a dense layer beside
-    layers with experts, and shared experts. `redundant_experts`: copies of busy experts in each layer.
-    `drafts`: whether MTP layers are loaded.
+    `attention_tp`: GPUs that share attention; `head_tp`, `dense_tp`, `shared_tp`: those that share the
+    output head, a dense layer beside layers with experts, and shared experts. `redundant_experts`:
+    copies of busy experts in each layer. `drafts`: whether MTP layers are loaded.
     """
 
     tp: int
     attention_tp: int
+    head_tp: int
     dense_tp: int
     shared_tp: int
     redundant_experts: int = 0
@@ -70,7 +72,7 @@ def _factors(model: Architecture, parameters: Parameters, split: Split) -> dict[
     return {
         "embedding": attention,
         "lookup_tables": attention,
-        "head": everyone,
+        "head": Fraction(1, split.head_tp),
         "attention": attention * stage,
         "attention_kv": _kv_share(model, split.attention_tp) * stage,
         "attention_copied": stage,

@@ -55,6 +55,7 @@ SERVER = "python -m sglang.launch_server"
         ("--moe-a2a-backend deepep", {"moe_a2a_backend": "deepep"}),
         ("--moe-dense-tp-size 1", {"moe_dense_tp_size": 1}),
         ("--ep-num-redundant-experts 32", {"ep_num_redundant_experts": 32}),
+        ("--enable-dp-lm-head", {"enable_dp_lm_head": True}),
         ("--moe-runner-backend megamoe", {"moe_a2a_backend": "megamoe"}),
         (
             "--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk 1 "

@@ -99,6 +99,15 @@ def test_dense_layers_are_whole_where_the_class_makes_them(model: str, more: int
     assert loaded(found, replace(asked, moe_dense_tp_size=1)) - loaded(found, asked) == more
 
 
+def test_the_head_is_split_as_attention_where_it_is_asked_for() -> None:
+    """DeepSeek-V3: 129,280 x 7168 x 2 bytes, 1/8 of them or with a rank on each GPU all."""
+    found = kvplan.load(V3, source="bundled")
+    asked = start("deepep", **_DP)
+    assert loaded(found, replace(asked, enable_dp_lm_head=True)) - loaded(found, asked) == (
+        129_280 * 7168 * 2 * 7 // 8
+    )
+
+
 def test_copies_of_experts_take_their_share() -> None:
     """DeepSeek-V3: 654,068,416,512 bytes of 256 experts; 32 copies over 8 GPUs are 4 experts on each."""
     found = kvplan.load(V3, source="bundled")
@@ -114,6 +123,7 @@ def test_copies_of_experts_take_their_share() -> None:
         ("flashinfer", {"dp": 4, "enable_dp_attention": True}, "attention-DP rank on each GPU alone"),
         ("flashinfer_megamoe", {"gpu": "b200"}, "attention-DP rank on each GPU alone"),
         ("flashinfer_megamoe", {"gpu": "h200", **_DP}, "does not run on H200: it is made for data-centre Bl"),
+        ("deepep", {"dp": 2, "enable_dp_lm_head": True}, "--enable-dp-lm-head asks for DP attention"),
         ("pplx", {}, "pplx goes with 2 attention-DP ranks or more alone (--enable-dp-attention --dp 2"),
         ("megamoe", {"gpu": "l40s"}, "does not run on L40S"),
         ("megamoe", {"gpu": "rtx6000pro", "engine_version": "0.5.21"}, "does not run on RTX6000PRO"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -110,7 +111,8 @@ def test_a_bundled_dspark_draft_verifies_its_block_and_a_token() -> None:
     with pytest.raises(RefusedError, match="is verified 6 tokens at a time, not 4"):
         plan(flash, Deployment(tp=4, speculative_algorithm="DSPARK", speculative_num_draft_tokens=4))
     ranks = Deployment(tp=4, dp=4, enable_dp_attention=True, speculative_algorithm="DSPARK")
-    assert any("asks for --enable-dp-lm-head" in warning for warning in plan(flash, ranks).warnings)
+    assert any("asks for --enable-dp-lm-head" in reason for reason in plan(flash, ranks).stops)
+    assert plan(flash, replace(ranks, enable_dp_lm_head=True)).stops == ()
 
 
 def test_a_dspark_draft_of_its_own_is_not_planned() -> None:

@@ -101,7 +101,7 @@ PARAMETERS = Parameters(
     routed_experts=16,
     experts_per_token=4,
 )
-SPLIT = Split(tp=8, attention_tp=8, dense_tp=8, shared_tp=8, pp=1, drafts=False, dtype="bfloat16")
+SPLIT = Split(tp=8, attention_tp=8, head_tp=8, dense_tp=8, shared_tp=8, pp=1, drafts=False, dtype="bfloat16")
 # On 8 GPUs: 200 head, 600 + 300 attention, 600 copied, 200 MLP, 60 shared, 240 router, 60 norms
 COMMON = 2_260
 

@@ -41,7 +41,7 @@ PARAMETERS = Parameters(
     moe_layers=5,
     dense_layers=1,
 )
-ALONE = Split(tp=1, attention_tp=1, dense_tp=1, shared_tp=1, pp=1, drafts=False, dtype="bfloat16")
+ALONE = Split(tp=1, attention_tp=1, head_tp=1, dense_tp=1, shared_tp=1, pp=1, drafts=False, dtype="bfloat16")
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ ALONE = Split(tp=1, attention_tp=1, dense_tp=1, shared_tp=1, pp=1, drafts=False,
         ({"tp": 8, "attention_tp": 8}, "experts", 1_200),
         ({"tp": 8, "attention_tp": 8}, "router", 240),
         ({"tp": 8, "attention_tp": 8}, "norms", 60),
-        ({"tp": 8, "attention_tp": 8}, "head", 200),
+        ({"head_tp": 8}, "head", 200),
         ({"tp": 8, "attention_tp": 1}, "attention", 4_800),  # attention DP: whole on each rank
         ({"tp": 8, "attention_tp": 1}, "embedding", 800),
-        ({"tp": 8, "attention_tp": 1}, "head", 200),
+        ({"tp": 8, "attention_tp": 8}, "head", 1_600),
         ({"tp": 8, "attention_tp": 1}, "experts", 1_200),
         ({"pp": 2}, "attention", 2_400),  # 3 of 6 layers
         ({"pp": 2}, "experts", 5_760),  # 3 of the 5 layers with experts
@@ -99,7 +99,7 @@ def test_deepseek_v3_on_eight_gpus_takes_what_its_servers_log() -> None:
     kinds = shares(
         model,
         model.parameters,
-        Split(tp=8, attention_tp=8, dense_tp=8, shared_tp=8, pp=1, drafts=False, dtype="bfloat16"),
+        Split(tp=8, attention_tp=8, head_tp=8, dense_tp=8, shared_tp=8, pp=1, drafts=False, dtype="bfloat16"),
     )
     assert kinds["experts"] == 81_758_552_064  # 654,068,416,512 / 8
     # 61 x 7168 x (1536 + 576) in FP8 with scales
