@@ -10,6 +10,7 @@ from kvplan.deployment import Deployment
 from kvplan.dtypes import element_bytes
 from kvplan.frozen import dataclass
 from kvplan.layers import LatentAttention
+from kvplan.pools.concurrency import KV_TOKENS
 from kvplan.records import Plan
 from kvplan.search import attempt, no_worse, requests, start, tokens, varied
 from kvplan.sglang.model import head_shape
@@ -61,6 +62,8 @@ def _helps(change: Change, before: Plan, after: Plan) -> bool:
     """More requests; or notably more tokens, unless a ratio only moves memory between pools."""
     if requests(after) != requests(before) or change.moves_memory:
         return requests(after) > requests(before)
+    if before.capacity.limited_by not in (None, KV_TOKENS):
+        return False  # more tokens are of no use where something else binds
     return tokens(after) * 100 >= tokens(before) * _NOTABLE_PERCENT
 
 
@@ -70,11 +73,14 @@ def _worth(made: Plan) -> tuple[int, int]:
 
 def advice_of(change: Change, before: Plan, after: Plan) -> Advice:
     """The change with the figures of the plan that it leads to."""
+    asked = after.deployment
+    alone = asked.concurrency is not None and asked.ctx is None
     return Advice(
         flag=change.flag,
         why=change.why(before, after),
         requests=requests(after),
         tokens=tokens(after),
+        context=after.capacity.context_at_concurrency if alone else None,
     )
 
 

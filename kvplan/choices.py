@@ -10,13 +10,14 @@ class Advice:
     """A change that helps, computed by planning with it: `flag` as the server takes it.
 
     `why` says what it changes; `requests` of the asked context run at once then, `tokens` fit then, both
-    over all ranks and replicas.
+    over all ranks and replicas. `context`: the longest of the asked requests, where they come without one.
     """
 
     flag: str
     why: str
     requests: int
     tokens: int
+    context: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

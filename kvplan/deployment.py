@@ -13,6 +13,8 @@ WEIGHT_SOURCES = ("auto", "metadata", "estimate")
 
 # --chunked-prefill-size of a server that prefills each prompt at once.
 UNCHUNKED = -1
+# More than any GPU has: a figure above it is in another unit.
+_MOST_GIB = 4096
 # --moe-a2a-backend of a server whose GPUs send no tokens to each other's experts.
 NO_A2A = "none"
 
@@ -189,9 +191,9 @@ def _budget_problems(deployment: Deployment) -> list[Problem]:
         what = f"{profiled[1]!r} GiB are more than the {profiled[0]!r} GiB before loading"
         return [Problem(file="", key="--free-gib", what=what, hint="see --pre-model-load-gib")]
     return [
-        Problem(file="", key=option_flag(name), what=f"{value!r} is not a positive number of GiB")
+        Problem(file="", key=option_flag(name), what=f"{value!r} is no number of GiB that a GPU has")
         for name in ("pre_model_load_gib", "free_gib")
-        if (value := getattr(deployment, name)) is not None and not 0 < value < float("inf")
+        if (value := getattr(deployment, name)) is not None and not 0 < value <= _MOST_GIB
     ]
 
 

@@ -10,10 +10,9 @@ from kvplan.deployment import Deployment
 from kvplan.errors import DoesNotFitError, KvplanError, Problem
 from kvplan.hardware import gpu_by_name
 from kvplan.planning import plan
-from kvplan.pools.concurrency import MAX_RUNNING_REQUESTS
+from kvplan.pools.concurrency import MAX_RUNNING_REQUESTS, STATE_SLOTS
 from kvplan.records import Plan
-from kvplan.search import choice, layouts, ranks, requests, start, tokens, varied
-from kvplan.units import ceil_div
+from kvplan.search import attempt, choice, layouts, missing_bytes, no_worse, requests, start, tokens, varied
 
 # GPUs of a first answer: what clouds rent, from small to large, one of each size and generation.
 COMMON_GPUS = ("l40s", "a100", "h100", "h200", "b200", "b300", "rtx6000pro")
@@ -21,6 +20,8 @@ COMMON_GPUS = ("l40s", "a100", "h100", "h200", "b200", "b300", "rtx6000pro")
 COUNTS = (1, 2, 4, 8, 16, 32, 64)
 MOST_GPUS = 8
 FP8 = "fp8_e4m3"
+# Shares of recurrent states above the default 0.9 that are tried where states are what binds.
+_MORE_STATES = (1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0)
 # What --allow names.
 ALLOWED = ("fp8",)
 
@@ -69,6 +70,8 @@ def search(
         made = start(model, one)
         if made is None:
             continue
+        if requests(made) < wanted:
+            made = _eased(model, made, wanted)
         if best is None or _worth(made) > _worth(best):
             best = made
         if requests(made) >= wanted:
@@ -76,8 +79,23 @@ def search(
             # A format that is the default of this GPU needs no flag, and comes first.
             found.setdefault((row.gpu, row.tp, row.dp, row.pp, row.kv_cache_dtype), row)
     if not found:
-        raise _none(model, asked, gpus, most, best)
+        raise _none(model, asked, gpus, most, best, fp8="fp8" in allowed)
     return tuple(sorted(found.values(), key=_cost))
+
+
+def _eased(model: Architecture, made: Plan, wanted: int) -> Plan:
+    """The plan with a higher cap on running requests, or more state slots, where one of them lets all run."""
+    asked, binds = made.deployment, made.capacity.limited_by
+    tried: list[Deployment | None] = []
+    if binds == MAX_RUNNING_REQUESTS and asked.max_running_requests is None:
+        tried = [varied(asked, max_running_requests=wanted)]
+    elif binds == STATE_SLOTS and asked.mamba_full_memory_ratio is None:
+        tried = [varied(asked, mamba_full_memory_ratio=ratio) for ratio in _MORE_STATES]
+    for one in tried:
+        after = None if one is None else attempt(model, one)
+        if no_worse(after, made.stops) and requests(after) >= wanted:
+            return after
+    return made
 
 
 def _worth(made: Plan) -> tuple[int, int]:
@@ -106,7 +124,13 @@ def _candidates(
 
 
 def _none(
-    model: Architecture, asked: Deployment, gpus: Sequence[str], most: int, best: Plan | None
+    model: Architecture,
+    asked: Deployment,
+    gpus: Sequence[str],
+    most: int,
+    best: Plan | None,
+    *,
+    fp8: bool,
 ) -> KvplanError:
     """Why nothing fits, told of the best that starts, else of the largest that can be laid out."""
     count = max(count for count in COUNTS if count <= most)
@@ -114,7 +138,9 @@ def _none(
     if best is not None:
         row = choice(best)
         held = f"{row.gpus} x {row.gpu} ({row.layout}) hold {row.requests:,} of {asked.concurrency or 1:,}"
-        return _unfit(f"{what}: {held} requests of {best.request.context:,} tokens", _missing(best))
+        return _unfit(
+            f"{what}: {held} requests of {best.request.context:,} tokens", missing_bytes(best), fp8=fp8
+        )
     largest = max((gpu_by_name(name, asked.gpu_memory) for name in gpus), key=lambda gpu: gpu.memory_mib)
     tried = varied(asked, gpu=largest.name)
     error: KvplanError | None = None
@@ -128,13 +154,13 @@ def _none(
             reasons = "; ".join(made.stops)
             error = error or _stops(f"{what}: {count} x {largest.name} ({choice(made).layout}): {reasons}")
     if isinstance(error, DoesNotFitError) and error.shortfall_bytes:
-        return _unfit(what, error.shortfall_bytes)
-    return error or _unfit(what, 0)
+        return _unfit(what, error.shortfall_bytes, fp8=fp8)
+    return error or _unfit(what, 0, fp8=fp8)
 
 
-def _unfit(what: str, shortfall: int) -> DoesNotFitError:
+def _unfit(what: str, shortfall: int, *, fp8: bool) -> DoesNotFitError:
     missing = f"; about {shortfall:,} bytes per GPU are missing there" if shortfall else ""
-    hint = "a larger --max-gpus, --allow fp8, fewer requests or a shorter --ctx"
+    hint = f"a larger --max-gpus, {'' if fp8 else '--allow fp8, '}fewer requests or a shorter --ctx"
     return DoesNotFitError(
         Problem(file="", key="", what=what + missing, hint=hint), shortfall_bytes=shortfall
     )
@@ -142,14 +168,6 @@ def _unfit(what: str, shortfall: int) -> DoesNotFitError:
 
 def _stops(what: str) -> DoesNotFitError:
     return DoesNotFitError(Problem(file="", key="", what=what), shortfall_bytes=0)
-
-
-def _missing(made: Plan) -> int:
-    """Bytes per GPU that all requests would take above those that there are; 0 where memory does not bind."""
-    if made.capacity.limited_by == MAX_RUNNING_REQUESTS:
-        return 0
-    wanted = ceil_div(made.deployment.concurrency or 1, ranks(made.deployment))
-    return max(0, wanted * made.request.bytes - ((made.budget and made.budget.available_bytes) or 0))
 
 
 def named_gpus(names: Iterable[str], memory_bytes: int | None = None) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from kvplan.records import Pool, Request
 from kvplan.sglang.draft_remarks import draft_remarks
 from kvplan.sglang.prefill_only import FLAG, implied_options
 from kvplan.sglang.settings import UNNAMED_CONTEXT, Settings
+from kvplan.units import GIB, format_gib
 
 # Allocated over charged bytes by more than this is how planned servers run out of memory.
 _TOLERATED_PERCENT = 1
@@ -56,6 +57,18 @@ def _rocm(settings: Settings) -> Iterator[str]:
         )
 
 
+def _more_than_there_is(settings: Settings) -> Iterator[str]:
+    """A budget above the memory of a GPU that is named: of another GPU, or in another unit."""
+    asked, memory = settings.deployment, settings.gpu.memory_bytes
+    if asked.gpu_memory is None and (asked.gpu is None or find(asked.gpu) is None):
+        return
+    free = asked.pre_model_load_gib
+    if free is not None and free * GIB > memory:
+        yield f"{free:g} GiB free are more than the {format_gib(memory)} of one {settings.gpu.name.upper()}"
+    if (asked.available_bytes or 0) > memory:
+        yield f"the budget is more than the {format_gib(memory)} of one {settings.gpu.name.upper()}"
+
+
 def warnings(
     settings: Settings, request: Request, pools: tuple[Pool, ...], fewest_tokens: int | None
 ) -> tuple[str, ...]:
@@ -63,6 +76,7 @@ def warnings(
     return (
         *settings.model.architecture.notes,
         *_rocm(settings),
+        *_more_than_there_is(settings),
         *draft_remarks(settings),
         *_unused_windows(settings),
         *_shared_layers(settings),
@@ -98,8 +112,10 @@ def _shared_layers(settings: Settings) -> Iterator[str]:
 
 
 def _long_context(settings: Settings, request: Request) -> Iterator[str]:
-    longest = settings.model.architecture.context_length
-    if longest is not None and request.context > longest:
+    longest, limit = settings.model.architecture.context_length, settings.deployment.context_length
+    if limit is not None and request.context > limit:
+        yield f"a context of {request.context:,} tokens is beyond --context-length {limit:,}: it is refused"
+    elif longest is not None and request.context > longest:
         yield f"a context of {request.context:,} tokens is beyond the model's {longest:,}"
 
 

@@ -39,7 +39,9 @@ def remedies(model: Architecture, asked: Deployment, *, stops: Sequence[str] = (
 
 
 def fits(made: Plan) -> bool:
-    """Whether the asked requests (or one) of the asked context run at once."""
+    """Whether the asked requests (or one) of the asked context run at once; without one, of any context."""
+    if made.deployment.ctx is None and made.deployment.concurrency is not None:
+        return bool(made.capacity.context_at_concurrency)
     return requests(made) >= (made.deployment.concurrency or 1)
 
 
@@ -187,12 +189,25 @@ def _fewer_requests(model: Architecture, asked: Deployment) -> Iterator[Change]:
                 )
 
 
+def _enough_running(model: Architecture, asked: Deployment) -> Iterator[Change]:
+    """A cap on running requests that lets all of them run."""
+    wanted = asked.concurrency or 1
+    changed = varied(asked, max_running_requests=wanted)
+    if changed is not None and (asked.max_running_requests or 0) < wanted:
+        yield Change(
+            flag=f"--max-running-requests {wanted}",
+            why=lambda before, after: "more may run at once",
+            asked=changed,
+        )
+
+
 _SORTS = (
     _more_gpus,
     _smaller_kv,
     _dealt,
     _other_ratio,
     _fewer_requests,
+    _enough_running,
     _larger_fraction,
     _shorter,
     _next_gpu,

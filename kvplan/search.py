@@ -13,6 +13,7 @@ from kvplan.deployment import Deployment
 from kvplan.errors import KvplanError
 from kvplan.hardware import gpu_by_name
 from kvplan.planning import plan
+from kvplan.pools.concurrency import MAX_RUNNING_REQUESTS
 from kvplan.records import Plan
 from kvplan.sglang.model import head_shape
 from kvplan.sglang.rules import rules_for
@@ -110,6 +111,18 @@ def requests(made: Plan) -> int:
 def tokens(made: Plan) -> int:
     """Tokens over all ranks and replicas."""
     return (made.capacity.max_total_num_tokens or 0) * ranks(made.deployment)
+
+
+def missing_bytes(made: Plan) -> int:
+    """Bytes per GPU that all asked requests would take above what there is; 0 where memory does not bind.
+
+    By the architecture's own costs, so about what the engine would need.
+    """
+    if made.capacity.limited_by == MAX_RUNNING_REQUESTS:
+        return 0
+    wanted = ceil_div(made.deployment.concurrency or 1, ranks(made.deployment))
+    there = made.capacity.available_bytes or (made.budget and made.budget.available_bytes) or 0
+    return max(0, wanted * made.request.bytes - there)
 
 
 def layouts(model: Architecture, asked: Deployment, gpus: int) -> Iterator[Deployment]:

@@ -93,3 +93,26 @@ def test_more_gpus_are_suggested_as_they_start() -> None:
     flags = [one.flag for one in remedies(bundled("microsoft/phi-4"), asked)]
     assert flags
     assert not any("--tp" in flag for flag in flags)
+
+
+def test_a_cap_on_running_requests_is_raised_where_it_binds() -> None:
+    """DeepSeek-V4 runs 256 requests at once where nothing is said."""
+    asked = Deployment(gpu="b200", tp=2, weights="auto", ctx=8_000, concurrency=300)
+    found = {one.flag: one.requests for one in remedies(bundled("deepseek-ai/DeepSeek-V4-Flash"), asked)}
+    assert found["--max-running-requests 300"] == 300
+
+
+def test_requests_without_a_context_get_the_context_that_a_change_gives_them() -> None:
+    asked = Deployment(gpu="h200", tp=8, weights="auto", concurrency=93)
+    model = bundled("Qwen/Qwen3.5-397B-A17B")
+    found = {one.flag: one.context for one in remedies(model, asked)}
+    changed = plan(model, replace(asked, mamba_full_memory_ratio=1.0))
+    assert found["--mamba-full-memory-ratio 1"] == changed.capacity.context_at_concurrency
+    assert not plan(model, asked).capacity.context_at_concurrency
+
+
+def test_more_tokens_help_nobody_where_states_bind() -> None:
+    model = bundled("Qwen/Qwen3-Next-80B-A3B-Instruct")
+    made = plan(model, Deployment(gpu="h100", tp=4, weights="auto", ctx=1_000))
+    assert made.capacity.limited_by == "state slots"
+    assert "--kv-cache-dtype fp8_e4m3" not in [one.flag for one in improvements(made)]

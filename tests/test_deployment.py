@@ -22,7 +22,7 @@ from kvplan.errors import InputError
         ({"free_gib": 1.0}, "--pre-model-load-gib: is missing"),
         (
             {"pre_model_load_gib": float("inf"), "free_gib": 1.0},
-            "--pre-model-load-gib: inf is not a positive",
+            "--pre-model-load-gib: inf is no number of GiB that a GPU has",
         ),
         ({"tp": 8, "dp": 3, "enable_dp_attention": True}, "--dp: 3 attention-DP ranks do not divide --tp 8"),
     ],

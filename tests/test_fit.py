@@ -90,6 +90,29 @@ def test_a_backend_that_needs_a_rank_on_each_gpu_is_searched_with_it() -> None:
     assert "--moe-a2a-backend flashinfer --enable-dp-attention" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "flag"),
+    [
+        # 48 layers of states for the default share hold 141 requests
+        (
+            "Qwen/Qwen3-Next-80B-A3B-Instruct",
+            {"gpus": ("h100",), "ctx": 1_000, "concurrency": 250},
+            "--mamba-full-memory-ratio 7.0",
+        ),
+        # DeepSeek-V4 runs 256 requests at once where nothing is said
+        (
+            "deepseek-ai/DeepSeek-V4-Flash",
+            {"gpus": ("b200",), "ctx": 8_000, "concurrency": 300},
+            "--max-running-requests 300",
+        ),
+    ],
+)
+def test_a_limit_that_one_flag_moves_is_no_limit(name: str, options: dict[str, Any], flag: str) -> None:
+    rows = found(name, **options)
+    assert any(flag in row.command for row in rows)
+    assert all(row.requests >= options["concurrency"] for row in rows)
+
+
 def test_layouts_that_do_not_load_are_left_out() -> None:
     """28 heads of Qwen2.5-7B divide by 4 GPUs, and by 8 only with attention DP."""
     rows = found("Qwen/Qwen2.5-7B-Instruct", most=8, ctx=32_000)

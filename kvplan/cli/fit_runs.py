@@ -73,6 +73,9 @@ def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError
 
     With a GPU and no budget the budget is worked out; with neither, common GPUs are tried.
     """
+    if asked.weights is not None and asked.gpu is None and asked.gpu_memory is None and not asked.has_budget:
+        costs = plan(model, _without_budget(asked))
+        return _on_common_gpus(model, replace(costs, deployment=asked)), None
     wanted = with_weights(model, asked)
     try:
         made = plan(model, wanted)
@@ -86,7 +89,7 @@ def sized(model: Architecture, asked: Deployment) -> tuple[Plan, DoesNotFitError
         return made, error
     if made.budget is None:
         return _on_common_gpus(model, made), None
-    if asked.concurrency is not None and asked.ctx is None:
+    if asked.concurrency is not None and asked.ctx is None and fits(made):
         return made, None  # the answer is a context, which no number of requests can be compared with
     helpful = improvements(made) if fits(made) else remedies(model, made.deployment, stops=made.stops)
     return replace(made, advice=helpful), None
@@ -104,9 +107,11 @@ def _without_budget(asked: Deployment) -> Deployment:
 
 
 def _on_common_gpus(model: Architecture, made: Plan) -> Plan:
-    if made.deployment.gpu is not None or (model.weights_bytes is None and model.parameters is None):
+    asked = made.deployment
+    known = asked.weights is not None or model.weights_bytes is not None or model.parameters is not None
+    if asked.gpu is not None or not known:
         return made
-    asked = replace(made.deployment, weights=AUTO)
+    asked = replace(asked, weights=asked.weights or AUTO)
     rows = common(model, asked, given_tp=asked.tp > 1)
     return replace(_assuming(made, rows), common_gpus=rows)
 

@@ -13,6 +13,7 @@ from kvplan.errors import Problem, RefusedError
 from kvplan.loading import load
 from kvplan.records import Plan
 from kvplan.render import size
+from kvplan.search import missing_bytes
 from kvplan.whatif import changed
 
 
@@ -53,8 +54,14 @@ def unmet_request(made: Plan) -> str:
         return f"--concurrency: {asked.concurrency:,} requests fit at no context" if none else ""
     context = f"{made.request.context:,} tokens"
     if asked.ctx is not None and per_rank == 0:
-        return f"--ctx: not one request of {context} fits"
+        return f"--ctx: not one request of {context} fits{_missing(made)}"
     fitting = per_rank * size.ranks_of(made)
     if asked.concurrency is not None and fitting < asked.concurrency:
-        return f"--concurrency: {fitting:,} requests of {context} fit at once, not {asked.concurrency:,}"
+        held = f"{fitting:,} requests of {context} fit at once"
+        return f"--concurrency: {held}, not {asked.concurrency:,}{_missing(made)}"
     return ""
+
+
+def _missing(made: Plan) -> str:
+    missing = missing_bytes(made)
+    return f"; about {missing:,} bytes per GPU are missing" if missing else ""

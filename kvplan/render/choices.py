@@ -135,6 +135,8 @@ def _known(rows: Sequence[Choice]) -> Iterator[Gpu]:
 
 
 def _effect(advice: Advice) -> str:
+    if advice.context:
+        return f"{plural(advice.context, 'token')} each"
     if advice.requests:
         return plural(advice.requests, "request")
     return plural(advice.tokens, "token")

@@ -170,3 +170,10 @@ def test_fit_takes_no_option_that_it_would_pass_over(options: str, lines: list[s
     result = run("fit", LLAMA, *options.split())
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.splitlines() == [f"kvplan: error: {line}" for line in lines]
+
+
+def test_weights_without_a_gpu_are_tried_on_common_ones() -> None:
+    result = run("size", "deepseek-v3", "--weights", "700GB")
+    assert result.exit_code == 0
+    assert "on common GPUs, the fewest that hold one request of 100,000 tokens" in result.stdout
+    assert "(given, 700.00" in result.stdout

@@ -22,13 +22,16 @@ from tests import samples
         (
             {"ctx": 100_000, "concurrency": 9},
             8,
-            "--concurrency: 8 requests of 100,000 tokens fit at once, not 9",
+            "--concurrency: 8 requests of 100,000 tokens fit at once, not 9; "
+            # 9 x 13,107,200,000 less 100 GiB
+            "about 10,590,617,600 bytes per GPU are missing",
         ),
         ({"ctx": 100_000, "concurrency": 16, "dp": 2}, 8, ""),
         (
             {"ctx": 100_000, "concurrency": 17, "dp": 2},
             8,
-            "--concurrency: 16 requests of 100,000 tokens fit at once, not 17",
+            "--concurrency: 16 requests of 100,000 tokens fit at once, not 17; "
+            "about 10,590,617,600 bytes per GPU are missing",
         ),
         ({"concurrency": 9}, 8, "--concurrency: 9 requests fit at no context"),
     ],

@@ -87,7 +87,11 @@ def test_requests_that_do_not_fit_fail_a_gate_without_conditions(tmp_path: Path)
     written(tmp_path, GATES + "  many:\n    concurrency: 40\n")
     result = run("check", "--format", "json")
     refused = json.loads(result.stdout)["gates"][3]["refused"]
-    assert refused == "--concurrency: 2 requests of 32,000 tokens fit at once, not 40"
+    # 40 x 32,000 x 131,072 less 10 GiB
+    assert refused == (
+        "--concurrency: 2 requests of 32,000 tokens fit at once, not 40; about 157,034,741,760 bytes per GPU "
+        "are missing"
+    )
 
 
 @pytest.mark.parametrize(
