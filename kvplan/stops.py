@@ -1,9 +1,9 @@
 """Why the engine does not start although its pools can be sized: what it says while it loads the model.
 
 Sources (SGLang 0.5.12 to 0.5.23, paths under sglang/srt/): layers/linear.py (QKVParallelLinear and the
-projections divide heads without a rest, else they raise), layers/moe/fused_moe_triton/layer.py (experts
-are dealt over EP, their intermediate size is cut by the rest of TP), layers/quantization/fp8.py and
-compressed_tensors/ (create_weights, validate_block_quant_shapes: a cut has to keep FP8 blocks whole),
+projections divide heads without a rest, else they raise), layers/moe/fused_moe_triton/layer.py (experts are
+dealt over EP, their intermediate size is cut by the rest of TP), layers/quantization/fp8.py, awq/, gptq/
+and compressed_tensors/ (create_weights, validate_block_quant_shapes: a cut has to keep FP8 blocks whole),
 model_executor/model_runner_components/moe_ep_setup.py (check_quantized_moe_compatibility: the same of
 experts, before anything is loaded).
 """
@@ -155,7 +155,9 @@ def _expert_parallel(experts: Tensors, held: int | None, tp: int) -> int | None:
 
 
 def _cut(name: str, tensors: Tensors, cuts: int, hint: str) -> str:
+    rows, columns = tensors.block_rows, tensors.block_columns
+    whole = f"groups of {columns}" if rows == 1 else f"blocks of {rows} x {columns}"
     return (
-        f"SGLang does not start: {name} of width {tensors.width:,} on {cuts} GPUs don't keep their blocks "
-        f"of {tensors.block_rows} x {tensors.block_columns} whole ({hint})"
+        f"SGLang does not start: {name} of width {tensors.width:,} on {cuts} GPUs don't keep their {whole} "
+        f"whole ({hint})"
     )

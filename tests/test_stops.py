@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 import kvplan
 from kvplan.deployment import Deployment
 from kvplan.planning import plan
+from kvplan.weights.records import Parameters, Tensors
+from tests.models import LLAMA_8B
 
 M2, QWEN, V3, PRO = (
     "MiniMaxAI/MiniMax-M2",
@@ -109,3 +112,20 @@ def test_reasons_are_warnings_before_the_others() -> None:
     made = plan(kvplan.load(M2, source="bundled"), Deployment(tp=8))
     assert made.warnings[: len(made.stops)] == made.stops
     assert len(made.stops) == 1
+
+
+# 11008 / 2 = 5504 = 43 groups of 128; 11008 / 4 = 2752 = 21.5 ("The input size is not aligned with the
+# quantized weight shape", awq_linear.py and gptq_linear.py)
+@pytest.mark.parametrize(("tp", "stops"), [(1, False), (2, False), (4, True), (8, True)])
+def test_groups_of_integers_stay_whole(tp: int, stops: bool) -> None:
+    mlp = Tensors(
+        count=32 * 3 * 4096 * 11008,
+        stored_bytes=1 << 32,
+        format="int4, group 128",
+        width=11_008,
+        block_rows=1,
+        block_columns=128,
+    )
+    model = replace(LLAMA_8B, parameters=Parameters(mlp=mlp, dense_layers=32))
+    reasons = plan(model, Deployment(tp=tp)).stops
+    assert any(f"on {tp} GPUs don't keep their groups of 128 whole" in it for it in reasons) is stops

@@ -59,4 +59,6 @@ def integers(bits: int, group: int, *, zero_points: bool) -> WeightFormat:
     if group <= 0:
         return WeightFormat(name=f"int{bits}", bytes_per_parameter=size)
     beside = Fraction(_GROUP_SCALE) + (size if zero_points else 0)
-    return WeightFormat(name=f"int{bits}, group {group}", bytes_per_parameter=size + beside / group)
+    return WeightFormat(
+        name=f"int{bits}, group {group}", bytes_per_parameter=size + beside / group, block=(1, group)
+    )

@@ -55,6 +55,8 @@ def _parameters(counts: Counts, formats: Mapping[str, WeightFormat], usual: Weig
         if width is None or found.block is None:
             return stored
         rows, columns = found.block
+        if kind == "experts" and rows == 1:
+            return stored  # kernels of experts take parts of a group of integers
         return replace(stored, width=width, block_rows=rows, block_columns=columns)
 
     feeds = counts.feed_forward

@@ -291,3 +291,34 @@ def test_a_model_yaml_carries_the_kinds() -> None:
     assert found.experts.count == 653_908_770_816
     assert found.experts.stored_bytes == 654_068_416_512
     assert (found.moe_layers, found.dense_layers) == (58, 3)
+
+
+_GROUPS = {"quant_method": "awq", "bits": 4, "group_size": 128}
+_CT = {
+    "quant_method": "compressed-tensors",
+    "config_groups": {
+        "g": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int", "group_size": 32}}
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("config", "kind", "found"),
+    [
+        # intermediate_size 128, moe_intermediate_size 16
+        ({**DENSE, "quantization_config": FP8}, "mlp", (128, 128, 128)),
+        ({**MOE, "quantization_config": FP8}, "experts", (16, 128, 128)),
+        ({**DENSE, "quantization_config": _GROUPS}, "mlp", (128, 1, 128)),
+        # kernels of experts take parts of a group
+        ({**MOE, "quantization_config": _CT}, "experts", (None, None, None)),
+        ({**MOE, "quantization_config": _CT}, "mlp", (128, 1, 32)),
+        # nothing shares a scale
+        (DENSE, "mlp", (None, None, None)),
+        ({**DENSE, "quantization_config": FP8}, "attention", (None, None, None)),
+    ],
+)
+def test_what_must_not_be_cut_is_known_of_feed_forward_parts(
+    config: dict[str, Any], kind: str, found: tuple[int | None, int | None, int | None]
+) -> None:
+    tensors = getattr(parameters(config), kind)
+    assert (tensors.width, tensors.block_rows, tensors.block_columns) == found
