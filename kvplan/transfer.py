@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from math import prod
 
+from kvplan.deployment import UNCHUNKED
 from kvplan.frozen import dataclass
 from kvplan.layers import CompressedAttention, SlidingAttention
 from kvplan.pools.dsv4_shapes import ring_slots
@@ -76,7 +77,8 @@ def transfer(plan: Plan) -> Transfer:
     page, context = plan.resolved.page_size, plan.request.context
     found = () if scaled_heads(plan) else (item_of(plan, buffer) for buffer in plan.buffers)
     first = floor_to_page(max(0, context - (_window(plan) or context)), page)
-    chunk = min(context, plan.resolved.chunked_prefill_size // plan.resolved.attention_dp)
+    asked = plan.resolved.chunked_prefill_size
+    chunk = context if asked == UNCHUNKED else min(context, asked // plan.resolved.attention_dp)
     return Transfer(
         context=context,
         pages=ceil_div(context, page),

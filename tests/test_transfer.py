@@ -114,9 +114,14 @@ def test_v4_sends_c128_states_with_the_request_from_0_5_23_on() -> None:
 
 @pytest.mark.parametrize(
     ("ctx", "chunk", "page", "given", "cut"),
-    # 1,000 tokens in chunks of 300: 4 full pages of 64 are sent, 44 tokens wait; a prompt below the chunk
-    # is its last one
-    [(1000, 300, 64, 300, 256), (1000, 256, 64, 256, 256), (1000, 4096, 64, 1000, 1000)],
+    # 1,000 tokens in chunks of 300: 4 full pages of 64 are sent, 44 tokens wait; a prompt below the chunk,
+    # or that is not cut at all, is its last one
+    [
+        (1000, 300, 64, 300, 256),
+        (1000, 256, 64, 256, 256),
+        (1000, 4096, 64, 1000, 1000),
+        (1000, -1, 64, 1000, 1000),
+    ],
 )
 def test_a_chunk_that_is_not_the_last_is_cut_to_full_pages(
     ctx: int, chunk: int, page: int, given: int, cut: int
