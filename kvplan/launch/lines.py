@@ -10,6 +10,7 @@ from dataclasses import field, replace
 
 from kvplan.errors import InputError, Problem
 from kvplan.frozen import dataclass
+from kvplan.launch.variables import Variables, assignments, marked
 
 # A launch script is a few kB; more is another file.
 MAX_CHARACTERS = 1 << 16
@@ -22,9 +23,6 @@ _NOISE = re.compile(
     r"""('[^']*'|"(?:\\.|[^"\\])*"|\\.)|(?<!\S)#.*|`\s*\#[^`]*`|(?<!\S)(?:[0-9]?>>?|&>>?|[0-9]?<)(?:&[0-9-]|\s*[^\s;|&]+)"""
 )
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)\Z", re.DOTALL)
-# `$NAME`, `${NAME}`, and `${NAME:-default}` or `${NAME-default}`.
-_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)(?::?-([^${}]*))?\}|([A-Za-z_][A-Za-z0-9_]*))")
 # `bash -c '...'`, also -lc and the like.
 _SHELL = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh\Z")
 _SHELL_COMMAND = re.compile(r"-[a-z]*c\Z")
@@ -54,13 +52,13 @@ def commands(text: str, shown: str) -> list[Command]:
     """
     if len(text) > MAX_CHARACTERS:
         raise _error(shown, f"has {len(text):,} characters, far more than a launch script")
-    found = list(_starts(text, shown, _Variables(), shells=0))
+    found = list(_starts(text, shown, Variables(), shells=0))
     if not found:
         raise _error(shown, "no SGLang server is started", f"python -m {_MODULE} ... or sglang serve ...")
     return found
 
 
-def _starts(text: str, shown: str, known: _Variables, *, shells: int) -> Iterator[Command]:
+def _starts(text: str, shown: str, known: Variables, *, shells: int) -> Iterator[Command]:
     if shells > _MOST_SHELLS:
         raise _error(shown, f"runs more than {_MOST_SHELLS} shells within shells")
     left = MAX_CHARACTERS
@@ -69,10 +67,12 @@ def _starts(text: str, shown: str, known: _Variables, *, shells: int) -> Iterato
         if left < 0:
             raise _error(shown, f"its variables grow it by more than {MAX_CHARACTERS:,} characters")
         words, defaults = known.expanded(segment)
+        if not words:
+            continue
         start, script = _arguments_from(words), _script_in(words)
         if start is None and script is not None:
             front = words[:script]
-            inner = _Variables(values={**known.values, **_assignments(front)}, defaults=known.defaults)
+            inner = Variables(values={**known.values, **assignments(front)}, defaults=known.defaults)
             for one in _starts(words[script], shown, inner, shells=shells + 1):
                 yield replace(one, version=one.version or _version(front))
             continue
@@ -82,49 +82,15 @@ def _starts(text: str, shown: str, known: _Variables, *, shells: int) -> Iterato
                 raise _error(shown, f"{words[0]!r:.60} stands in no command", hint)
             start = 0
         if start is None:
-            known.set(_assignments(words), defaults)
+            known.set(assignments(words), defaults)
             continue
         front = words[:start]
         yield Command(
             arguments=tuple(words[start:]),
-            variables={**known.values, **_assignments(front)},
+            variables={**known.values, **assignments(front)},
             version=_version(front),
             defaults=defaults,
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Variables:
-    """What the text sets so far; `defaults`: by variable, the `${NAME:-default}` that its value is of."""
-
-    values: dict[str, str] = field(default_factory=dict)
-    defaults: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def set(self, values: Mapping[str, str], defaults: tuple[str, ...]) -> None:
-        """Assignments of one command, and the defaults in it."""
-        self.values.update(values)
-        self.defaults.update(dict.fromkeys(values, defaults))
-
-    def growth(self, word: str) -> int:
-        """By how many characters variables lengthen the word: one that holds another ten times, and so on."""
-        found = _VARIABLE.finditer(word) if "$" in word else ()
-        return sum(len(self.values.get(match[1] or match[3], "")) for match in found)
-
-    def expanded(self, words: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-        """The words with the variables that the text sets, others as they are written; defaults in them."""
-        used: dict[str, None] = {}
-
-        def value(match: re.Match[str]) -> str:
-            name, default = match[1] or match[3], match[2]
-            if name in self.values:
-                used.update(dict.fromkeys(self.defaults.get(name, ())))
-                return self.values[name]
-            if default is None:
-                return match[0]
-            used[match[0]] = None
-            return default
-
-        return [_VARIABLE.sub(value, word) for word in words], tuple(used)
 
 
 def _version(words: Sequence[str]) -> str | None:
@@ -134,7 +100,7 @@ def _version(words: Sequence[str]) -> str | None:
 def _segments(text: str, shown: str) -> Iterator[list[str]]:
     """Words of each command of the script, those without any left out."""
     joined = _CONTINUED.sub(" ", "\n".join(_NOISE.sub(_kept, line) for line in _lines(text)))
-    lexer = shlex.shlex(joined, posix=True, punctuation_chars=_SEPARATORS)
+    lexer = shlex.shlex(marked(joined), posix=True, punctuation_chars=_SEPARATORS)
     lexer.whitespace = " \t\r"
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -185,12 +151,6 @@ def _open_quote(line: str, quote: str) -> str:
 
 def _kept(match: re.Match[str]) -> str:
     return match[1] or ""
-
-
-def _assignments(words: Sequence[str]) -> dict[str, str]:
-    """`NAME=value`, also after `export`, `env` or docker's `-e`."""
-    matches = (_ASSIGNMENT.match(word.removeprefix("--env=")) for word in words)
-    return {match[1]: match[2] for match in matches if match}
 
 
 def _arguments_from(words: Sequence[str]) -> int | None:
