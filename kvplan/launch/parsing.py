@@ -19,7 +19,7 @@ from kvplan.launch.modelled import (
     REVISION_FLAG,
     VARIABLES,
 )
-from kvplan.launch.unmodelled import UNMODELLED, UNMODELLED_VARIABLES, Touches, Unmodelled
+from kvplan.launch.unmodelled import UNMODELLED, UNMODELLED_VARIABLES, Touches, Under, Unmodelled
 from kvplan.sglang.versions import nearest_version
 
 _ENGINE_PREFIX = "SGLANG_"
@@ -35,6 +35,7 @@ class NotModelled:
     value: str
     reason: str
     touches: Touches
+    under: Under = "any"
 
     def __str__(self) -> str:
         shown = f"{self.name} {self.value}".strip()
@@ -180,7 +181,9 @@ def _unmodelled(given: Mapping[str, Sequence[str]], known: Mapping[str, Unmodell
         entry = known.get(name)
         text = " ".join(values)
         if entry is not None and (not values or text.lower() not in entry.neutral):
-            yield NotModelled(name=name, value=text, reason=entry.reason, touches=entry.touches)
+            yield NotModelled(
+                name=name, value=text, reason=entry.reason, touches=entry.touches, under=entry.under
+            )
     if DP_FLAG in given and given.get(ATTENTION_DP_FLAG, ["1"]) != ["1"] and known is UNMODELLED:
         reason = "replicas beside attention ranks are not counted"
         yield NotModelled(name=DP_FLAG, value=" ".join(given[DP_FLAG]), reason=reason, touches="pool")
@@ -192,10 +195,20 @@ def _listed(variables: Mapping[str, str]) -> dict[str, list[str]]:
 
 def _matters(one: NotModelled, asked: Deployment) -> bool:
     """Whether the plan of a deployment still depends on it."""
+    if not _applies(one.under, asked):
+        return False
     match one.touches:
         case "fraction":
             return asked.available_bytes is None and asked.mem_fraction_static is None
         case "weights":
             return asked.available_bytes is None and asked.free_gib is None and asked.weights_per_gpu is None
         case _:
+            return True
+
+
+def _applies(under: Under, asked: Deployment) -> bool:
+    match under:
+        case "stages":
+            return asked.pp > 1
+        case "any":
             return True

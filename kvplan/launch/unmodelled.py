@@ -1,7 +1,7 @@
 """What changes the pools and is not modelled: flags and variables of SGLang, each with what it changes.
 
 Source: sglang/srt/arg_groups/ (0.5.23), sglang/srt/server_args.py (0.5.12), and the readers of the
-variables in model_executor/pool_configurator.py, mem_cache/ and configs/mamba_utils.py.
+variables in model_executor/pool_configurator.py, mem_cache/, distributed/ and configs/mamba_utils.py.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from kvplan.frozen import dataclass
 # What of a plan is wrong without it: the sizes themselves, the memory fraction that the engine takes where
 # none is given, or the memory that is left beside the weights.
 Touches = Literal["pool", "fraction", "weights"]
+# What a deployment needs for it to change anything: several pipeline stages.
+Under = Literal["any", "stages"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +23,7 @@ class Unmodelled:
 
     reason: str
     touches: Touches = "pool"
+    under: Under = "any"
     neutral: tuple[str, ...] = ()
     takes: int | None = 1
 
@@ -28,12 +31,15 @@ class Unmodelled:
 _TAKES: dict[str, int | None] = {"!": 0, "*": None}
 
 
-def _all(reason: str, flags: str, *, touches: Touches = "pool", neutral: str = "") -> dict[str, Unmodelled]:
+def _all(
+    reason: str, flags: str, *, touches: Touches = "pool", under: Under = "any", neutral: str = ""
+) -> dict[str, Unmodelled]:
     """One reason for several flags; `!` marks a switch, `*` one that any number of values may follow."""
     return {
         flag.rstrip("!*"): Unmodelled(
             reason=reason,
             touches=touches,
+            under=under,
             neutral=tuple(neutral.split()),
             takes=_TAKES.get(flag[-1], 1),
         )
@@ -151,6 +157,8 @@ UNMODELLED: dict[str, Unmodelled] = {
 
 UNMODELLED_VARIABLES: dict[str, Unmodelled] = {
     **_all("the pool is sized again after graphs are captured", "SGLANG_ENABLE_POST_CAPTURE_KV_SIZING"),
+    # distributed/utils.py, get_pp_indices.
+    **_all("each stage has as many layers as it says", "SGLANG_PP_LAYER_PARTITION", under="stages"),
     **_all("dtype of convolution states", "SGLANG_MAMBA_CONV_DTYPE", neutral="bfloat16"),
     **_all("state slots per request", "SGLANG_OPT_MAMBA_SKIP_DECODE_LOCK", neutral="0 false"),
     **_all("size of the sliding pool under a request cap", "SGLANG_SWA_EVICTION_INTERVAL", neutral="128"),

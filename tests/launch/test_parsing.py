@@ -203,6 +203,21 @@ def test_variables_in_front_count_as_the_engine_reads_them() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("arguments", "warnings"),
+    [
+        (
+            "--pp 2",
+            ("not modelled: SGLANG_PP_LAYER_PARTITION 20,12: each stage has as many layers as it says",),
+        ),
+        ("--tp 2", ()),  # one stage has all layers, whatever the variable says
+    ],
+)
+def test_layers_dealt_to_stages_by_hand_are_named(arguments: str, warnings: tuple[str, ...]) -> None:
+    launch = parse(f"SGLANG_PP_LAYER_PARTITION=20,12 {SERVER} --model org/m {arguments}")
+    assert launch.warnings(launch.deployment) == warnings
+
+
 def test_the_flag_wins_over_its_variable() -> None:
     launch = parse(f"SGLANG_MAMBA_SSM_DTYPE=bfloat16 {SERVER} --model org/m --mamba-ssm-dtype float16")
     assert launch.settings == {"mamba_ssm_dtype": "float16"}
