@@ -105,19 +105,19 @@ IGNORED: tuple[Ignored, ...] = (
         debug-cuda-graph disable-aiter-allreduce-fusion-in-decode disable-aiter-allreduce-fusion-in-prefill
         disable-cuda-graph-padding disable-custom-all-reduce disable-flashinfer-autotune
         disable-flashinfer-cutlass-moe-fp4-allgather disable-outlines-disk-cache
-        disable-shared-experts-fusion dllm-fdfo enable-aiter-allreduce-fusion enable-amd-monokernel
+        dllm-fdfo enable-aiter-allreduce-fusion enable-amd-monokernel
         enable-cudagraph-gc enable-custom-logit-processor
         enable-draft-weights-cpu-backup enable-dsa-fused-indexer enable-elastic-expert-backup
         enable-flashinfer-allreduce-fusion enable-fused-moe-sum-all-reduce enable-fused-qk-norm-rope
         enable-layerwise-nvtx-marker enable-lean-attention enable-mamba-cache-stochastic-rounding
-        enable-memory-saver enable-mis enable-mscclpp enable-nan-detection enable-nccl-nvls
+        enable-memory-saver enable-mscclpp enable-nan-detection enable-nccl-nvls
         enable-nvidia-megakernel enable-precise-embedding-interpolation enable-profile-cuda-graph
         enable-quant-communications enable-return-aux-hidden-states enable-return-hidden-states
         enable-return-indexer-topk enable-return-routed-experts enable-scattered-sconv
         enable-single-batch-overlap enable-tf32-matmul enable-torch-compile enable-torch-compile-debug-mode
         enable-torch-symm-mem enable-w4a4-mxfp4-megamoe
         enable-watermark enable-weights-cpu-backup enforce-disable-flashinfer-allreduce-fusion
-        enforce-shared-experts-fusion flashinfer-mla-disable-ragged no-dllm-fdfo no-enable-dsa-fused-indexer
+        flashinfer-mla-disable-ragged no-dllm-fdfo no-enable-dsa-fused-indexer
         no-enable-fused-qk-norm-rope no-enable-tf32-matmul no-ple-offload-embedding pre-warm-nccl
         triton-attention-reduce-in-fp32
         """,

@@ -210,5 +210,7 @@ def _applies(under: Under, asked: Deployment) -> bool:
     match under:
         case "stages":
             return asked.pp > 1
+        case "dealt experts":
+            return asked.expert_parallel > 1
         case "any":
             return True

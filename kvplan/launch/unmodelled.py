@@ -13,8 +13,8 @@ from kvplan.frozen import dataclass
 # What of a plan is wrong without it: the sizes themselves, the memory fraction that the engine takes where
 # none is given, or the memory that is left beside the weights.
 Touches = Literal["pool", "fraction", "weights"]
-# What a deployment needs for it to change anything: several pipeline stages.
-Under = Literal["any", "stages"]
+# What a deployment needs for it to change anything: several pipeline stages, or experts that are dealt whole.
+Under = Literal["any", "stages", "dealt experts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +65,8 @@ UNMODELLED: dict[str, Unmodelled] = {
     **_all("one pool stands for all", "--enable-unified-memory! --enable-page-major-kv-layout!"),
     **_all("old way to split full and sliding pools", "--hybrid-kvcache-ratio*"),
     **_all("it decides state slots per request and chunks in flight", "--disable-overlap-schedule!"),
+    # arg_groups/attention_hook.py, handle_multi_item_scoring.
+    **_all("it turns CUDA graphs, the radix cache and chunked prefill off", "--enable-mis!"),
     **_all(
         "it decides state slots per request",
         "--mamba-radix-cache-strategy --mamba-scheduler-strategy",
@@ -150,6 +152,14 @@ UNMODELLED: dict[str, Unmodelled] = {
         "--kt-num-gpu-experts --enable-paged-experts! --paged-experts-num-resident "
         "--mm-enable-dp-encoder! --ple-offload-embedding! --uno-lora-path",
         touches="weights",
+    ),
+    # A fused shared expert is whole on each GPU that experts are dealt to, one of its own is split over TP
+    # (layers/moe/fused_moe_triton/layer.py); without expert parallelism both are split.
+    **_all(
+        "it changes what one GPU loads",
+        "--disable-shared-experts-fusion! --enforce-shared-experts-fusion!",
+        touches="weights",
+        under="dealt experts",
     ),
     **_all("its buffers take GPU memory", "--enable-symm-mem!", touches="weights"),
     **_all("it changes what one GPU loads", "--moe-dp-size", touches="weights", neutral="1"),

@@ -139,6 +139,19 @@ def test_what_touches_no_pool_is_passed_over_in_silence() -> None:
             "--moe-a2a-backend deepep --enable-deepep-waterfill",
             "not modelled: --enable-deepep-waterfill: it changes what one GPU loads",
         ),
+        (
+            "--tp 8 --ep 8 --disable-shared-experts-fusion",
+            "not modelled: --disable-shared-experts-fusion: it changes what one GPU loads",
+        ),
+        (
+            "--tp 8 --moe-a2a-backend deepep --enforce-shared-experts-fusion",
+            "not modelled: --enforce-shared-experts-fusion: it changes what one GPU loads",
+        ),
+        ("--tp 8 --disable-shared-experts-fusion", None),  # split over TP, fused or not
+        (
+            "--enable-mis",
+            "not modelled: --enable-mis: it turns CUDA graphs, the radix cache and chunked prefill off",
+        ),
         ("--quantization fp8", "not modelled: --quantization fp8: it changes what one GPU loads"),
         (
             "--cuda-graph-bs 1 2 4 8",
