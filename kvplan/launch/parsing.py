@@ -88,16 +88,24 @@ class Launch:
 def parse(text: str, shown: str = "--launch") -> Launch:
     """The one server that a line or a script starts; `shown` is what errors call the text.
 
-    Commands that differ in nothing but the rank of their node count as one. Raises InputError with every
-    problem of the text.
+    Commands that differ in nothing that changes a plan, as in the rank of their node alone, count as one.
+    Raises InputError with every problem of the text.
     """
     launches = [_read(command, shown) for command in commands(text, shown)]
     first = launches[0]
-    if any((one.model, one.settings) != (first.model, first.settings) for one in launches[1:]):
+    if any(not _same_server(first, one) for one in launches[1:]):
         raise InputError(
             Problem(file=shown, key="", what=f"starts {len(launches)} different servers", hint="give one")
         )
     return first
+
+
+def _same_server(one: Launch, other: Launch) -> bool:
+    return (one.model, one.settings, set(one.not_modelled)) == (
+        other.model,
+        other.settings,
+        set(other.not_modelled),
+    )
 
 
 def _read(command: Command, shown: str) -> Launch:

@@ -262,6 +262,20 @@ def test_an_image_says_whose_rules_apply(image: str, rules: str | None, warnings
 
 
 @pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("--node-rank 0", "--node-rank 1"),
+        ("--dist-init-addr a:1 --port 1", "--dist-init-addr b:1 --port 2"),
+        ("--cpu-offload-gb 20 --quantization fp8", "--quantization fp8 --cpu-offload-gb 20"),
+        ("--attn-cp-size 1", ""),
+    ],
+)
+def test_commands_whose_plans_are_the_same_are_one_server(one: str, other: str) -> None:
+    launch = parse(f"{SERVER} --model org/m --tp 16 {one}\n{SERVER} --model org/m --tp 16 {other}")
+    assert (launch.model, launch.settings) == ("org/m", {"tp": 16})
+
+
+@pytest.mark.parametrize(
     ("line", "problems"),
     [
         (f"{SERVER} --model x --tpp 8", ["f: '--tpp' is no flag of SGLang (did you mean --tp?)"]),
@@ -319,6 +333,18 @@ def test_an_image_says_whose_rules_apply(image: str, rules: str | None, warnings
         ),
         (
             f"{SERVER} --model x --tp 8\n{SERVER} --model x --tp 4",
+            ["f: starts 2 different servers (give one)"],
+        ),
+        (
+            "sglang serve x --tp 2\nsglang serve x --tp 2 --quantization fp8 --cpu-offload-gb 20",
+            ["f: starts 2 different servers (give one)"],
+        ),
+        (
+            "sglang serve x --quantization fp8\nsglang serve x --quantization awq",
+            ["f: starts 2 different servers (give one)"],
+        ),
+        (
+            "sglang serve x\nSGLANG_DSV4_KV_LAYOUT=v5 sglang serve x",
             ["f: starts 2 different servers (give one)"],
         ),
     ],
