@@ -25,6 +25,7 @@ from kvplan.sglang.versions import nearest_version
 _ENGINE_PREFIX = "SGLANG_"
 _SHOWN_VALUE = 60
 _MEGAMOE = "megamoe"
+_DEEPEP = "deepep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,5 +221,7 @@ def _applies(under: Under, asked: Deployment) -> bool:
             return asked.pp > 1
         case "dealt experts":
             return asked.expert_parallel > 1
+        case "deepep":
+            return asked.moe_a2a_backend == _DEEPEP
         case "any":
             return True

@@ -13,8 +13,9 @@ from kvplan.frozen import dataclass
 # What of a plan is wrong without it: the sizes themselves, the memory fraction that the engine takes where
 # none is given, or the memory that is left beside the weights.
 Touches = Literal["pool", "fraction", "weights"]
-# What a deployment needs for it to change anything: several pipeline stages, or experts that are dealt whole.
-Under = Literal["any", "stages", "dealt experts"]
+# What a deployment needs for it to change anything: several pipeline stages, experts that are dealt whole, or
+# DeepEP as --moe-a2a-backend.
+Under = Literal["any", "stages", "dealt experts", "deepep"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +138,9 @@ UNMODELLED: dict[str, Unmodelled] = {
     ),
     **_all(
         "the default memory fraction depends on it",
-        "--deepep-mode",
+        "--deepep-mode",  # normal turns CUDA graphs off (arg_groups/moe_hook.py, handle_a2a_moe)
         touches="fraction",
+        under="deepep",
         neutral="auto low_latency",
     ),
     **_all(

@@ -135,6 +135,8 @@ def test_what_touches_no_pool_is_passed_over_in_silence() -> None:
             "not modelled: --deepep-mode normal: the default memory fraction depends on it",
         ),
         ("--moe-a2a-backend deepep --deepep-mode low_latency", None),
+        ("--deepep-mode normal", None),
+        ("--moe-a2a-backend mori --deepep-mode normal", None),
         (
             "--moe-a2a-backend deepep --enable-deepep-waterfill",
             "not modelled: --enable-deepep-waterfill: it changes what one GPU loads",
