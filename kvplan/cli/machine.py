@@ -19,27 +19,31 @@ def is_local(gpu: object) -> bool:
 def on_gpus(asked: dict[str, Any]) -> dict[str, Any]:
     """The options with `--gpu` taken apart: a name, and a --tp that uses all GPUs where none is given.
 
-    One of free memory before and after loading asks for the other to be worked out. Raises InputError
-    where the numbers of GPUs disagree.
+    `local` alone says how many GPUs there are at most, `h200x8` and `localx8` how many are used. One of
+    free memory before and after loading asks for the other to be worked out. Raises InputError where the
+    numbers of GPUs disagree.
     """
     if asked.get("gpu") is None:
         return asked
     name, count = split_count(asked["gpu"])
-    found = {**asked, "gpu": name}
+    found, most = {**asked, "gpu": name}, count
     if name.lower() == LOCAL:
         from kvplan.nvidia_smi import local_gpus  # noqa: PLC0415 - few runs start another program
 
         local = local_gpus()
         found |= {"gpu": local.gpu.name, "gpu_memory": asked.get("gpu_memory") or local.gpu.memory_bytes}
-        count = count or local.count
-    if count is not None:
-        found["tp"] = _tensor_parallel(found, count, asked["gpu"])
+        if count is not None and count > local.count:
+            raise bad_option("gpu", f"{asked['gpu']}: this machine has {_gpus(local.count)}")
+        most = count or local.count
+    if most is not None:
+        found["tp"] = _tensor_parallel(found, most, asked["gpu"], exact=count is not None)
     if sum(half in asked for half in _HALVES) == 1 and not {"weights", "weights_per_gpu"} & set(asked):
         found["weights"] = "auto"
     return found
 
 
-def _tensor_parallel(asked: dict[str, Any], count: int, told: str) -> int:
+def _tensor_parallel(asked: dict[str, Any], count: int, told: str, *, exact: bool) -> int:
+    """The --tp that is asked for, or the one that uses all GPUs; not `exact`: some may be left over."""
     replicas = 1 if asked.get("enable_dp_attention") else asked.get("dp", 1)
     others = asked.get("pp", 1) * replicas
     if "tp" not in asked:
@@ -48,7 +52,14 @@ def _tensor_parallel(asked: dict[str, Any], count: int, told: str) -> int:
             raise bad_option("gpu", what)
         return int(count // others)
     used: int = asked["tp"]
-    if used * others != count:
-        gpus = f"{used * others} GPU{'s' * (used * others > 1)}"
-        raise bad_option("gpu", f"{told}: the other options use {gpus}", "leave out --tp or xN")
+    if exact and used * others != count:
+        what = f"{told}: the other options use {_gpus(used * others)}"
+        raise bad_option("gpu", what, "leave out --tp or xN")
+    if used * others > count:
+        what = f"{told}: this machine has {_gpus(count)}, the other options use {used * others}"
+        raise bad_option("gpu", what)
     return used
+
+
+def _gpus(count: int) -> str:
+    return f"{count} GPU{'s' * (count > 1)}"

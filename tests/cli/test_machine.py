@@ -58,13 +58,71 @@ def test_local_without_nvidia_smi_is_one_clear_line(monkeypatch: pytest.MonkeyPa
     )
 
 
-def test_local_asks_the_program_on_the_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    program = tmp_path / "nvidia-smi"
-    program.write_text("#!/bin/sh\nfor _ in 1 2; do echo 'NVIDIA H100 80GB HBM3, 81559, 81000, 9.0'; done\n")
+def _machine_of(gpus: int, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """A machine with that many H100s, as a program on the path tells it."""
+    program = folder / "nvidia-smi"
+    lines = "NVIDIA H100 80GB HBM3, 81559, 81000, 9.0\n" * gpus
+    program.write_text(f"#!/bin/sh\nprintf '{lines}'\n")
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PATH", str(folder))
+
+
+def test_local_asks_the_program_on_the_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _machine_of(2, monkeypatch, tmp_path)
     found = json.loads(run("size", LLAMA, "--gpu", "local", "--format", "json").stdout)["budget"]
     assert (found["gpu"], found["gpus"], found["memory_bytes"]) == ("h100", 2, 85_520_809_984)
+
+
+@pytest.mark.parametrize(
+    ("options", "tp"),
+    [
+        ({"gpu": "local"}, 4),
+        ({"gpu": "local", "tp": 2}, 2),
+        ({"gpu": "local", "tp": 4}, 4),
+        ({"gpu": "local", "tp": 1, "pp": 2}, 1),
+        ({"gpu": "local", "dp": 2}, 2),
+        ({"gpu": "localx2"}, 2),
+        ({"gpu": "2xlocal", "tp": 2}, 2),
+    ],
+)
+def test_local_uses_as_many_gpus_as_are_asked_for(
+    options: dict[str, Any], tp: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _machine_of(4, monkeypatch, tmp_path)
+    found = on_gpus(options)
+    assert (found["gpu"], found["tp"]) == ("h100", tp)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--gpu", "local", "--tp", "4"], "local: this machine has 2 GPUs, the other options use 4"),
+        (
+            ["--gpu", "local", "--tp", "2", "--pp", "2"],
+            "local: this machine has 2 GPUs, the other options use 4",
+        ),
+        (["--gpu", "localx4"], "localx4: this machine has 2 GPUs"),
+        (["--gpu", "localx4", "--tp", "2"], "localx4: this machine has 2 GPUs"),
+        (
+            ["--gpu", "localx2", "--tp", "1"],
+            "localx2: the other options use 1 GPU (leave out --tp or xN)",
+        ),
+    ],
+)
+def test_local_has_no_more_gpus_than_there_are(
+    options: list[str], words: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _machine_of(2, monkeypatch, tmp_path)
+    result = run("size", LLAMA, *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"kvplan: error: --gpu: {words}\n"
+
+
+def test_a_launch_line_on_local_uses_its_own_tp(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _machine_of(4, monkeypatch, tmp_path)
+    line = f"sglang serve {LLAMA} --tp 2"
+    found = json.loads(run("size", "--launch", line, "--gpu", "local", "--format", "json").stdout)["budget"]
+    assert (found["gpu"], found["gpus"]) == ("h100", 2)
 
 
 def test_a_gpu_and_no_budget_gives_the_whole_chain() -> None:
