@@ -17,11 +17,15 @@ _CATALOGUE_FILE = Path(__file__).with_name("gpus.json")
 # `h200x8`, or `8 x h200` as reports have it; and `sm89`: a generation, beside --gpu-memory.
 _COUNTED = r"(?i)(.+?)[\s_-]*x\s*([1-9][0-9]{0,4})\Z"
 _COUNT_FIRST = r"(?i)([1-9][0-9]{0,4})\s*x\s*(.+)\Z"
+# The same with any number: one that no machine has is told apart from an unknown name.
+_MISCOUNTED = r"(?i)(?:.+?[\s_-]*x\s*([0-9]+)|([0-9]+)\s*x\s*.+)\Z"
+_MOST_GPUS = 99_999
 _GENERATION = r"(?i)sm[_-]?([0-9]{2,3})\Z"
 _SEPARATORS = r"[\s_-]+"
 # Names that people and nvidia-smi put in front.
 _VENDORS = r"(?i)(nvidia|amd|geforce|instinct|tesla)[\s_-]+"
 _HOPPER = 90
+_SHOWN = 40  # characters of a slip of the keyboard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +102,8 @@ def gpu_by_name(name: str, memory_bytes: int | None = None) -> Gpu:
     of the generation that the name gives (`sm89`) or else of Hopper.
     """
     found = find(name)
+    if found is None:
+        _check_count(name)
     if memory_bytes is None:
         if found is None:
             raise _unknown(name)
@@ -136,6 +142,15 @@ def split_count(text: str) -> tuple[str, int | None]:
         return first[2], int(first[1])
     match = re.match(_COUNTED, text.strip())
     return (match[1], int(match[2])) if match else (text, None)
+
+
+def _check_count(name: str) -> None:
+    """Raise InputError for a name with a number that `split_count` takes for none, as `h200x0`."""
+    match = re.match(_MISCOUNTED, name.strip())
+    if match and split_count(name)[1] is None:
+        count = match[1] or match[2]
+        what = f"{name[:_SHOWN]!r}: {count[:_SHOWN]} is not a number of GPUs from 1 to {_MOST_GPUS:,}"
+        raise bad_option("gpu", what)
 
 
 def _plain(name: str) -> str:

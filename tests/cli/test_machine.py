@@ -125,6 +125,27 @@ def test_a_launch_line_on_local_uses_its_own_tp(monkeypatch: pytest.MonkeyPatch,
     assert (found["gpu"], found["gpus"]) == ("h100", 2)
 
 
+@pytest.mark.parametrize(
+    ("gpu", "count"),
+    [
+        ("h200x0", "0"),
+        ("h200x1000000", "1000000"),
+        ("1000000xh200", "1000000"),
+        ("0 x h200", "0"),
+        ("h200x08", "08"),
+        ("localx0", "0"),
+    ],
+)
+@pytest.mark.parametrize("memory", [[], ["--gpu-memory", "80GiB"]])
+def test_a_number_of_gpus_that_no_machine_has_is_what_is_wrong(
+    gpu: str, count: str, memory: list[str]
+) -> None:
+    result = run("size", LLAMA, "--gpu", gpu, *memory)
+    assert (result.exit_code, result.stdout) == (2, "")
+    words = f"'{gpu}': {count} is not a number of GPUs from 1 to 99,999"
+    assert result.stderr == f"kvplan: error: --gpu: {words}\n"
+
+
 def test_a_gpu_and_no_budget_gives_the_whole_chain() -> None:
     result = run("size", LLAMA, "--gpu", "h100x2", "--format", "json")
     assert result.exit_code == 0
