@@ -47,6 +47,8 @@ def _tensor_parallel(asked: dict[str, Any], count: int, told: str, *, exact: boo
     replicas = 1 if asked.get("enable_dp_attention") else asked.get("dp", 1)
     others = asked.get("pp", 1) * replicas
     if "tp" not in asked:
+        if others < 1:
+            return count  # --dp 0 and the like are the deployment's to refuse
         if count % others:
             what = f"{told}: {count} GPUs can't be dealt out to {others} stages and replicas"
             raise bad_option("gpu", what)

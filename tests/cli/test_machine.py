@@ -48,6 +48,13 @@ def test_numbers_that_disagree(asked: dict[str, Any], words: str) -> None:
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize("option", ["--dp", "--pp"])
+def test_no_replicas_or_stages_is_what_is_wrong(option: str) -> None:
+    result = run("size", LLAMA, "--gpu", "h200x8", option, "0")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"kvplan: error: {option}: 0 is not a whole number of at least 1\n"
+
+
 def test_local_without_nvidia_smi_is_one_clear_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     result = run("size", LLAMA, "--gpu", "local")
