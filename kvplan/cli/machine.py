@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from kvplan.deployment import Deployment
 from kvplan.errors import bad_option
 from kvplan.hardware import split_count
+from kvplan.units import MIB
 
 LOCAL = "local"
 _HALVES = ("pre_model_load_gib", "free_gib")
@@ -40,6 +42,27 @@ def on_gpus(asked: dict[str, Any]) -> dict[str, Any]:
     if sum(half in asked for half in _HALVES) == 1 and not {"weights", "weights_per_gpu"} & set(asked):
         found["weights"] = "auto"
     return found
+
+
+def in_use(gpu: object, asked: Deployment) -> tuple[str, ...]:
+    """What other programs hold of a local GPU, where the plan takes free memory from its size.
+
+    An idle GPU has less in use than a server takes before its weights: beyond that it is another program's.
+    """
+    given = asked.pre_model_load_gib is not None or asked.available_bytes is not None
+    if given or asked.gpu is None or not is_local(gpu):
+        return ()
+    from kvplan.budget import overhead_of  # noqa: PLC0415 - few runs need it
+    from kvplan.nvidia_smi import local_gpus  # noqa: PLC0415 - few runs start another program
+
+    local = local_gpus()
+    used = local.gpu.memory_bytes - local.free_bytes
+    if used <= overhead_of(local.gpu).value:
+        return ()
+    return (
+        f"{used // MIB:,} MiB of a local GPU are in use, and the plan takes them as free "
+        "(--free-before GIB says what the server will find)",
+    )
 
 
 def _tensor_parallel(asked: dict[str, Any], count: int, told: str, *, exact: bool) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kvplan.cli.launching import LaunchedModel, LaunchLine, model_of, read_launch
+from kvplan.cli.machine import in_use
 from kvplan.cli.options import Given, deployment, takes_deployment
 from kvplan.cli.output import check_format
 from kvplan.cli.parameters import Changes, Debug, Format, Output, Source
@@ -29,7 +30,7 @@ def size(
     chosen, reference = check_format(output_format), model_of(model, line)
     from kvplan.cli.size_runs import run_size  # noqa: PLC0415 - help and usage errors need none of it
 
-    notes = () if line is None else line.warnings(asked)
+    notes = (*(() if line is None else line.warnings(asked)), *in_use(options.get("gpu"), asked))
     run_size(
         reference, asked, chosen=chosen, output=output, source=source, changes=changes or (), notes=notes
     )

@@ -65,10 +65,10 @@ def test_local_without_nvidia_smi_is_one_clear_line(monkeypatch: pytest.MonkeyPa
     )
 
 
-def _machine_of(gpus: int, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def _machine_of(gpus: int, monkeypatch: pytest.MonkeyPatch, folder: Path, free: int = 81_000) -> None:
     """A machine with that many H100s, as a program on the path tells it."""
     program = folder / "nvidia-smi"
-    lines = "NVIDIA H100 80GB HBM3, 81559, 81000, 9.0\n" * gpus
+    lines = f"NVIDIA H100 80GB HBM3, 81559, {free}, 9.0\n" * gpus
     program.write_text(f"#!/bin/sh\nprintf '{lines}'\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(folder))
@@ -123,6 +123,28 @@ def test_local_has_no_more_gpus_than_there_are(
     result = run("size", LLAMA, *options)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == f"kvplan: error: --gpu: {words}\n"
+
+
+@pytest.mark.parametrize(
+    ("free", "options", "warned"),
+    [
+        (81_000, [], False),
+        (80_023, [], False),  # 1,536 MiB less than the total: as much as a server's own context
+        (80_022, [], True),
+        (61_079, ["--free-before", "59GiB"], False),
+        (61_079, ["--available-bytes", "30GiB"], False),
+    ],
+)
+def test_memory_that_others_hold_is_a_warning_of_the_plan(
+    free: int, options: list[str], warned: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _machine_of(2, monkeypatch, tmp_path, free)
+    made = json.loads(run("size", LLAMA, "--gpu", "local", *options, "--format", "json").stdout)
+    words = (
+        "1,537 MiB of a local GPU are in use, and the plan takes them as free "
+        "(--free-before GIB says what the server will find)"
+    )
+    assert made["warnings"] == ([words] if warned else [])
 
 
 def test_a_launch_line_on_local_uses_its_own_tp(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
