@@ -21,4 +21,5 @@ def flat(plan: Plan) -> dict[str, Any]:
         for name, value in values.items()
         if not isinstance(value, (list, dict))
     }
+    figures["starts"] = record["starts"]
     return figures | {name: "; ".join(record[name]) for name in _REMARKS}

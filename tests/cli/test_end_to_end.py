@@ -148,6 +148,7 @@ def test_size_in_csv_is_one_row_with_the_names_of_the_json() -> None:
         "pool.cell_size": "78324",
     }
     assert row["capacity.max_total_num_tokens"] == "1370880"
+    assert row["starts"] == "true"
 
 
 def test_output_goes_to_a_file_and_stdout_stays_empty(tmp_path: Path) -> None:
