@@ -8,7 +8,7 @@ from typing import Any
 
 from kvplan.layers import Layer
 from kvplan.readers.parameters.counting import Counts, count
-from kvplan.readers.parameters.sizes import Sizes
+from kvplan.readers.parameters.sizes import NoSizeError, Sizes
 from kvplan.readers.parameters.storage import quantised
 from kvplan.readers.reading import Reading
 from kvplan.weights.formats import WeightFormat, plain
@@ -34,7 +34,10 @@ def read_parameters(
     hf_quant_config.json.
     """
     sizes = Sizes(reading=reading)
-    counts, formats = count(sizes, layers), quantised(sizes, len(layers), beside)
+    try:
+        counts, formats = count(sizes, layers), quantised(sizes, len(layers), beside)
+    except NoSizeError:
+        return None
     if counts is None or formats is None:
         return None
     speech = [key for key in _SPEECH_PARTS if reading.outer.get(key) is not None]

@@ -25,7 +25,7 @@ from kvplan.layers import (
     SlidingAttention,
 )
 from kvplan.layers.compressed import CSA_RATIO
-from kvplan.readers.parameters.sizes import Sizes, as_whole
+from kvplan.readers.parameters.sizes import Sizes, as_size
 from kvplan.units import ceil_div
 
 Heads = FullAttention | SlidingAttention | IndexedAttention
@@ -84,14 +84,14 @@ def _heads(sizes: Sizes, layer: Heads, hidden: int, heads: int) -> Mixer:
     kv = layer.kv_heads * (layer.head_dim + (0 if same else value_dim)) * hidden
     copied = 0
     if isinstance(layer, IndexedAttention):
-        index_heads = as_whole(sizes.mapping("sparse_attention_config").get("sparse_num_index_heads")) or 1
+        index_heads = as_size(sizes.mapping("sparse_attention_config").get("sparse_num_index_heads")) or 1
         copied = hidden * layer.index_dim * (index_heads + 1)
     return Mixer(split=queries * (2 if gates else 1) + heads * value_dim * hidden, kv=kv, copied=copied)
 
 
 def _sliding_heads(sizes: Sizes) -> int | None:
     other = sizes.mapping("attention_other_setting").get("num_attention_heads")
-    return sizes.whole("swa_num_attention_heads") or as_whole(other)
+    return sizes.whole("swa_num_attention_heads") or as_size(other)
 
 
 def _latent(sizes: Sizes, layer: LatentAttention, hidden: int, heads: int) -> Mixer:
@@ -145,10 +145,15 @@ def _recurrent(sizes: Sizes, layer: Recurrent, hidden: int) -> int:
             inner = layer.heads * layer.head_dim
             count = hidden * (3 * inner + 2 * layer.groups * layer.state_size + layer.heads)
         case Mamba1():
-            rank = sizes.whole("mamba_dt_rank", "time_step_rank") or ceil_div(hidden, _CHANNELS_PER_TIME_STEP)
+            rank = _time_step_rank(sizes) or ceil_div(hidden, _CHANNELS_PER_TIME_STEP)
             count = layer.intermediate * (3 * hidden + 2 * rank + 3 * layer.state_size)
         case LightningAttention():
             count = _LIGHTNING_PROJECTIONS * hidden * layer.heads * layer.head_dim
         case _:
             count = _SHORT_CONV_PROJECTIONS * hidden * layer.dim
     return count
+
+
+def _time_step_rank(sizes: Sizes) -> int | None:
+    keys = ("mamba_dt_rank", "time_step_rank")
+    return None if any(sizes.reading.config.get(key) == "auto" for key in keys) else sizes.whole(*keys)

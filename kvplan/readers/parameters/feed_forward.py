@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kvplan.frozen import dataclass
 from kvplan.layers import Layer, SharedAttention
-from kvplan.readers.parameters.sizes import Sizes, as_text, as_whole
+from kvplan.readers.parameters.sizes import Sizes, as_size, as_text
 
 EXPERT_KEYS = (
     "num_experts",
@@ -174,7 +174,7 @@ def _dense_width(sizes: Sizes, hidden: int, *, beside_experts: bool) -> int:
             return own
     width = sizes.whole(*_WIDTH)
     if width is None:
-        factor = as_whole(sizes.reading.config.get("expansion_ratio")) or _USUAL_FACTOR
+        factor = as_size(sizes.reading.config.get("expansion_ratio")) or _USUAL_FACTOR
         return factor * hidden
     if sizes.model_type in _HALVED:
         return width // 2

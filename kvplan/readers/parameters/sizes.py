@@ -1,4 +1,4 @@
-"""Sizes of weights in a config: read without complaint, as an estimate must never stop a plan."""
+"""Sizes of weights in a config. What is no size costs the estimate, never the plan."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, Reading
 _DEFAULTS_FILE = Path(__file__).with_name("class_defaults.json")
 
 
+class NoSizeError(Exception):
+    """A key holds something that no size can be, so that nothing can be estimated from it."""
+
+
 @lru_cache(maxsize=1)
 def class_defaults() -> dict[str, Any]:
     """What config classes use where a key is missing: `text` by type, `vision` by the outer type."""
@@ -24,20 +28,23 @@ def class_defaults() -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """The text part of a config, with the defaults of its class; None for what is nowhere."""
+    """The text part of a config, with the defaults of its class; None for what is nowhere.
+
+    Raises NoSizeError for what is there and no size.
+    """
 
     reading: Reading
 
     def whole(self, *keys: str) -> int | None:
         """A number from the first key that has one (of a list, its first entry), else the class's."""
         for key in keys:
-            value = as_whole(self.reading.config.get(key))
+            value = as_size(self.reading.config.get(key))
             if value is not None:
                 return value
         own = self.defaults
         if any(key in self.reading.config for key in keys):
             return None
-        return next((as_whole(own[key]) for key in keys if key in own), None)
+        return next((as_size(own[key]) for key in keys if key in own), None)
 
     def flag(self, key: str) -> bool | None:
         """True or false, looked for in the text part, the whole config and the class's defaults."""
@@ -85,10 +92,17 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def as_whole(value: object) -> int | None:
-    """A positive whole number that a size can be, else None."""
-    if isinstance(value, list) and value:
-        value = value[0]
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+def as_size(value: object) -> int | None:
+    """A whole number; None for null and 0, with which configs say that a part is not there.
+
+    Of a list, its first entry. Raises NoSizeError for anything else.
+    """
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if value is None:
         return None
-    return int(value) if 0 < value <= MAX_DIMENSION and value == int(value) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= MAX_DIMENSION:
+        raise NoSizeError
+    if value != int(value):
+        raise NoSizeError
+    return int(value) or None

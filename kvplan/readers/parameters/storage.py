@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from kvplan.readers.parameters.modules import NAMES, algorithms, module_list, names_of
-from kvplan.readers.parameters.sizes import Sizes, as_text, as_whole
+from kvplan.readers.parameters.sizes import NoSizeError, Sizes, as_size, as_text
 from kvplan.weights.formats import (
     FP8,
     INT8,
@@ -28,6 +28,10 @@ _INTEGER_METHODS = ("awq", "gptq", "auto-round", "awq_marlin", "gptq_marlin", "a
 _EXPERT_DTYPES = {"fp4": MXFP4}
 _MIXED = "MIXED_PRECISION"
 _FOUR_BITS, _EIGHT_BITS = 4, 8
+# Wider numbers are no quantisation.
+_MOST_BITS = 16
+# Engines and checkpoints write a group of a whole channel so.
+_WHOLE_CHANNEL = -1
 _MX_GROUP = 32
 # Published configs have up to three.
 _MAX_GROUPS = 32
@@ -38,7 +42,7 @@ Formats = dict[str, WeightFormat]
 def quantised(sizes: Sizes, layers: int, beside: Mapping[str, Any] | None) -> Formats | None:
     """The format of each kind that is quantised; None where the method is not known.
 
-    `beside` is the content of hf_quant_config.json.
+    `beside` is the content of hf_quant_config.json. Raises NoSizeError for impossible sizes.
     """
     config = _config(sizes, beside)
     if config is None:
@@ -84,9 +88,8 @@ def _quantised_kinds(config: Mapping[str, Any], layers: int, keys: Sequence[str]
 
 
 def _fp8(config: Mapping[str, Any], layers: int) -> Formats:
-    block = config.get("weight_block_size")
-    sizes = [as_whole(side) or 0 for side in block] if isinstance(block, list) else []
-    found = fp8_blocks(*sizes) if len(sizes) == 2 and all(sizes) else FP8
+    block = _block(config.get("weight_block_size"))
+    found = FP8 if block is None else fp8_blocks(*block)
     formats = _everywhere(found, config, layers, ("modules_to_not_convert", "ignored_layers"))
     # Experts in another format beside FP8 (nvidia/DeepSeek-V4-Flash-NVFP4).
     listed = config.get("quantized_layers")
@@ -96,8 +99,7 @@ def _fp8(config: Mapping[str, Any], layers: int) -> Formats:
 
 
 def _integers(config: Mapping[str, Any], layers: int) -> Formats:
-    bits, group = as_whole(config.get("bits")) or _FOUR_BITS, as_whole(config.get("group_size")) or 0
-    found = integers(bits, group, zero_points=True)
+    found = integers(_bits(config.get("bits")) or _FOUR_BITS, _group(config), zero_points=True)
     return _everywhere(found, config, layers, _KEPT)
 
 
@@ -133,12 +135,14 @@ def _compressed_tensors(config: Mapping[str, Any], layers: int) -> Formats:
 
 
 def _scheme(weights: Mapping[str, Any]) -> WeightFormat | None:
-    bits, group = as_whole(weights.get("num_bits")), as_whole(weights.get("group_size")) or 0
+    bits, group = _bits(weights.get("num_bits")), _group(weights)
     if weights.get("type") == "float":
         if bits == _FOUR_BITS:
             return MXFP4 if group == _MX_GROUP else NVFP4
-        block = weights.get("block_structure")
-        if isinstance(block, list) and len(block) == 2 and all(as_whole(side) for side in block):
+        listed = weights.get("block_structure")
+        # compressed-tensors once wrote it as text.
+        block = None if isinstance(listed, str) else _block(listed)
+        if block is not None:
             return fp8_blocks(*block)
         return MXFP8 if bits == _EIGHT_BITS and group == _MX_GROUP else FP8
     if bits is None:
@@ -166,8 +170,34 @@ def _algorithm(config: Mapping[str, Any]) -> WeightFormat | None:
         if name in algorithm:
             return found
     if "INT4" in algorithm or "W4A" in algorithm:
-        return integers(_FOUR_BITS, as_whole(config.get("group_size")) or 0, zero_points=False)
+        return integers(_FOUR_BITS, _group(config), zero_points=False)
     return None
+
+
+def _bits(value: object) -> int | None:
+    """The width of a number, None for null."""
+    if value is None:
+        return None
+    bits = as_size(value)
+    if bits is None or bits > _MOST_BITS:
+        raise NoSizeError
+    return bits
+
+
+def _group(config: Mapping[str, Any]) -> int:
+    """How many numbers share a scale, 0 for a whole channel."""
+    value = config.get("group_size")
+    return 0 if value == _WHOLE_CHANNEL else as_size(value) or 0
+
+
+def _block(value: object) -> tuple[int, int] | None:
+    """Rows and columns that share a scale, None for null."""
+    if value is None:
+        return None
+    rows, columns = map(as_size, value) if isinstance(value, list) and len(value) == 2 else (None, None)
+    if rows is None or columns is None:
+        raise NoSizeError
+    return rows, columns
 
 
 _METHODS: dict[str, Callable[[Mapping[str, Any], int], Formats]] = {

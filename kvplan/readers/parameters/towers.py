@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kvplan.frozen import dataclass
-from kvplan.readers.parameters.sizes import Sizes, as_text, as_whole, class_defaults
+from kvplan.readers.parameters.sizes import NoSizeError, Sizes, as_size, as_text, class_defaults
 
 # Where configs keep the sizes of their vision tower.
 _VISION_PARTS = ("vision_config", "visual", "siglip_config", "vision_tower_cfg")
@@ -25,6 +25,8 @@ _GATED = frozenset(
 # Blocks as wide inside as the text model, not as intermediate_size says (transformers, modeling_glm4v.py).
 _INNER_IS_OUTPUT = frozenset({"glm4v", "glm4v_moe"})
 _USUAL_FACTOR = 4
+# Far wider than the inner part of any encoder.
+_MOST_RATIO = 100
 _COLOURS = 3
 # Layers of gemma-4's audio tower, in squares of their width: two feed-forward parts of 8, attention 5,
 # convolution 3 (transformers, modeling_gemma4.py).
@@ -71,7 +73,7 @@ def _vision(sizes: Sizes, hidden: int) -> int:
     listed = outer.get("mm_vision_tower")
     if isinstance(listed, str) and any(name in NAMED_TOWERS for name in listed.split(",")):
         found = [NAMED_TOWERS[name] for name in listed.split(",") if name in NAMED_TOWERS]
-        return sum(found) + as_count(outer.get("mm_hidden_size")) * hidden + hidden * hidden
+        return sum(found) + _count(outer.get("mm_hidden_size")) * hidden + hidden * hidden
     part = _part(sizes, _VISION_PARTS)
     if part is None:
         return 0
@@ -88,14 +90,14 @@ def _tower(part: Mapping[str, Any], defaults: Mapping[str, Any], model_type: str
     width = _first(part, defaults, ("embed_dim",)) or _first(part, defaults, _WIDTH)
     if not layers or not width:
         return 0
-    output = as_count(part.get("out_hidden_size") or part.get("output_dim")) or hidden
+    output = _count(part.get("out_hidden_size") or part.get("output_dim")) or hidden
     inner = output if model_type in _INNER_IS_OUTPUT else _inner(part, defaults, width)
     gated = model_type in _GATED
-    layers += as_count(part.get("num_global_layers"))
+    layers += _count(part.get("num_global_layers"))
     encoder = _Encoder(layers=layers, width=width, inner=inner, projections=3 if gated else 2)
-    patch = as_count(part.get("patch_size")) or as_count(defaults.get("patch_size"))
-    squares = patch * patch * (as_count(part.get("temporal_patch_size")) or 1)
-    gate = as_count(part.get("projection_intermediate_size")) or (
+    patch = _count(part.get("patch_size")) or _count(defaults.get("patch_size"))
+    squares = patch * patch * (_count(part.get("temporal_patch_size")) or 1)
+    gate = _count(part.get("projection_intermediate_size")) or (
         _first(part, {}, _INNER) if model_type in _INNER_IS_OUTPUT else 0
     )
     merger = _merger(part, defaults, width, output) + 3 * output * gate
@@ -104,7 +106,7 @@ def _tower(part: Mapping[str, Any], defaults: Mapping[str, Any], model_type: str
 
 def _merger(part: Mapping[str, Any], defaults: Mapping[str, Any], width: int, output: int) -> int:
     """Projection into the text model: of merged patches (with one more for each deepstack), or two layers."""
-    merge = as_count(part.get("spatial_merge_size")) or as_count(defaults.get("spatial_merge_size"))
+    merge = _count(part.get("spatial_merge_size")) or _count(defaults.get("spatial_merge_size"))
     if not merge:
         return width * output + output * output
     merged = width * merge * merge
@@ -118,7 +120,9 @@ def _inner(part: Mapping[str, Any], defaults: Mapping[str, Any], width: int) -> 
     if inner:
         return inner
     ratio = part.get("mlp_ratio", defaults.get("mlp_ratio"))
-    if isinstance(ratio, (int, float)) and 0 < ratio < 100:
+    if ratio is not None:
+        if isinstance(ratio, bool) or not isinstance(ratio, (int, float)) or not 0 < ratio < _MOST_RATIO:
+            raise NoSizeError
         return int(ratio * width)
     return _first(part, defaults, _INNER) or _USUAL_FACTOR * width
 
@@ -149,12 +153,12 @@ def _part(sizes: Sizes, keys: tuple[str, ...]) -> Mapping[str, Any] | None:
 def _first(part: Mapping[str, Any], defaults: Mapping[str, Any], keys: tuple[str, ...]) -> int:
     """The first of `keys` that has a size, in the part before the defaults; 0 without one."""
     for values in (part, defaults):
-        found = next((size for key in keys if (size := as_count(values.get(key)))), 0)
+        found = next((size for key in keys if (size := _count(values.get(key)))), 0)
         if found:
             return found
     return 0
 
 
-def as_count(value: object) -> int:
-    """A positive whole number, else 0."""
-    return as_whole(value) or 0
+def _count(value: object) -> int:
+    """A whole number, 0 for null."""
+    return as_size(value) or 0

@@ -299,6 +299,25 @@ _CT = {
     "config_groups": {
         "g": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int", "group_size": 32}}
     },
+
+
+NO_SIZES: tuple[Any, ...] = ("x", "128", -1, 0.5, True, {}, ["x"], float("nan"), float("inf"), 10**30)
+TOWER = {"depth": 2, "embed_dim": 16, "mlp_ratio": 4, "patch_size": 14, "spatial_merge_size": 2}
+VISION = {
+    **DENSE,
+    "architectures": ["Qwen2VLForConditionalGeneration"],
+    "model_type": "qwen2_vl",
+    "vision_config": TOWER,
+}
+MAMBA = {
+    "architectures": ["FalconMambaForCausalLM"],
+    "model_type": "falcon_mamba",
+    "hidden_size": 64,
+    "num_hidden_layers": 2,
+    "intermediate_size": 128,
+    "state_size": 16,
+    "conv_kernel": 4,
+    "vocab_size": 1000,
 }
 
 
@@ -322,3 +341,87 @@ def test_what_must_not_be_cut_is_known_of_feed_forward_parts(
 ) -> None:
     tensors = getattr(parameters(config), kind)
     assert (tensors.width, tensors.block_rows, tensors.block_columns) == found
+
+
+    "config",
+    [
+        *({**DENSE, "intermediate_size": value} for value in NO_SIZES),
+        {**DENSE, "vocab_size": "x"},
+        {**MOE, "num_experts": "x"},
+        {**MOE, "moe_intermediate_size": -16},
+        {**MOE, "n_shared_experts": 1.5},
+        {**DENSE, "intermediate_size": None, "expansion_ratio": "x"},
+        {**MAMBA, "time_step_rank": "x"},
+        *(
+            {**VISION, "vision_config": {**TOWER, **change}}
+            for change in (
+                {"depth": "x"},
+                {"embed_dim": -16},
+                {"mlp_ratio": "x"},
+                {"mlp_ratio": -4},
+                {"patch_size": 1.5},
+            )
+        ),
+    ],
+)
+def test_what_can_be_no_size_gives_no_estimate(config: dict[str, Any]) -> None:
+    assert parameters(config) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "count"),
+    [
+        ({"intermediate_size": [128] * 10}, 245_760),  # of a list, the first: 10 x 3 x 64 x 128
+        ({"intermediate_size": 128.0}, 245_760),
+        ({"intermediate_size": None}, 491_520),  # four times the model's width: 10 x 3 x 64 x 256
+        ({"intermediate_size": 0}, 491_520),
+        ({"intermediate_size": []}, 491_520),
+        ({"num_experts": 0, "n_shared_experts": None}, 245_760),
+    ],
+)
+def test_lists_null_and_0_stand_in_published_configs(change: dict[str, Any], count: int) -> None:
+    assert counts({**DENSE, **change})["mlp"] == count
+
+
+def test_a_rank_left_to_the_class_is_one_for_16_channels() -> None:
+    # 2 x 128 x (3 x 64 + 2 x 4 + 3 x 16)
+    assert counts({**MAMBA, "time_step_rank": "auto"})["attention"] == 63_488
+
+
+def group_of(**weights: object) -> dict[str, Any]:
+    return {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": weights}}}
+
+
+@pytest.mark.parametrize(
+    "quantization",
+    [
+        *({"quant_method": "awq", "bits": value} for value in (-4, 0, 4.5, "x", True, 17)),
+        *({"quant_method": "awq", "bits": 4, "group_size": value} for value in (-2, "x", 0.5)),
+        *(
+            {"quant_method": "fp8", "weight_block_size": value}
+            for value in ([0, 128], [128], [], "x", 128, [128, -1], [128, None], [128] * 3)
+        ),
+        group_of(type="int", num_bits=-4),
+        group_of(type="int", num_bits=4, group_size="x"),
+        group_of(type="float", num_bits=8, block_structure=[128, 0]),
+        {"quant_method": "modelopt", "quant_algo": "W4A16_AWQ", "group_size": -128},
+    ],
+)
+def test_impossible_sizes_of_a_quantisation_give_no_estimate(quantization: dict[str, Any]) -> None:
+    assert parameters({**DENSE, "quantization_config": quantization}) is None
+
+
+@pytest.mark.parametrize(
+    ("quantization", "name"),
+    [
+        ({"quant_method": "gptq", "bits": 4, "group_size": -1}, "int4"),
+        ({"quant_method": "gptq", "bits": None, "group_size": None}, "int4"),
+        ({"quant_method": "fp8", "weight_block_size": None}, "fp8"),
+        (group_of(type="float", num_bits=8, group_size=None, block_structure="24:1"), "fp8"),
+        (group_of(type="float", num_bits=8, block_structure=[64, 128]), "fp8, block 64 x 128"),
+    ],
+)
+def test_sizes_that_a_quantisation_leaves_open_are_its_methods_own(
+    quantization: dict[str, Any], name: str
+) -> None:
+    assert formats({**DENSE, "quantization_config": quantization})["mlp"] == name
