@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 
+from kvplan import local
 from kvplan.architecture import Architecture
 from kvplan.config import Config
 from kvplan.errors import Problem
 from kvplan.readers import native
 from kvplan.sources import Document, OnFetch, resolve
+from kvplan.units import format_bytes_decimal
+from kvplan.weights import headers
 
 _UNASKED = "no hf_quant_config.json: the local cache holds none, and nothing says that the Hub has none"
+
+# Further apart, the size of a checkpoint and the estimate are not of one model: 4 bits in the place of
+# float32 make no more than this.
+_MOST_APART = 8
+# Far more than any checkpoint has; the largest published ones have 5 TB.
+_LARGEST_CHECKPOINT, _BEYOND = 10**15, "over 1,000 TB"
 
 
 def load(
@@ -24,7 +34,11 @@ def load(
     """
     problems: list[Problem] = []
     document = resolve(reference, source=source, on_fetch=on_fetch, problems=problems)
-    return read(document, problems)
+    model = read(document, problems)
+    unread = document.weights_bytes is None and model.weights_bytes is None
+    if not unread or document.source.kind != "file":
+        return model
+    return _told(model, _fault_beside(os.fspath(reference)))
 
 
 def read(document: Document, problems: list[Problem]) -> Architecture:
@@ -44,5 +58,33 @@ def read(document: Document, problems: list[Problem]) -> Architecture:
     if document.unasked:
         model = replace(model, assumed=(*model.assumed, _UNASKED))
     if model.weights_bytes is None and document.weights_bytes is not None:
-        return replace(model, weights_bytes=document.weights_bytes)
+        return _weighed(model, document.weights_bytes)
     return model
+
+
+def _weighed(model: Architecture, total: int) -> Architecture:
+    """The model with the size of its checkpoint, unless its config makes that impossible."""
+    estimate = model.parameters.stored_bytes if model.parameters is not None else 0
+    far = estimate and max(total, estimate) > _MOST_APART * min(total, estimate)
+    if not far and total <= _LARGEST_CHECKPOINT:
+        return replace(model, weights_bytes=total)
+    says = format_bytes_decimal(total) if total <= _LARGEST_CHECKPOINT else _BEYOND
+    beside = f" and the sizes in its config {format_bytes_decimal(estimate)}" if estimate else ""
+    return _told(model, f"the metadata of the checkpoint says {says}{beside}")
+
+
+def _told(model: Architecture, fault: str) -> Architecture:
+    """The model with a line of what is wrong about its weights' own size, if anything is."""
+    if not fault:
+        return model
+    then = "they are estimated" if model.parameters is not None else "their size is not known"
+    return replace(model, assumed=(*model.assumed, f"weights: {fault}, so {then}"))
+
+
+def _fault_beside(name: str) -> str:
+    """Why the files beside a config.json don't tell the size of the weights; empty where there are none."""
+    files = local.locate(Path(os.path.expanduser(name)), name)
+    if files.config.name != local.CONFIG:
+        return ""
+    fault = local.index_fault(files.index) if files.index is not None else ""
+    return fault or headers.folder_fault(files.config.parent)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from math import inf
 from pathlib import Path
+from typing import Any
 
 from kvplan import catalog
+from kvplan.config import shown as quoted
 from kvplan.errors import InputError, Problem
-from kvplan.files import JSON_SUFFIXES, YAML_SUFFIXES, printable
+from kvplan.files import JSON_SUFFIXES, MAX_CONFIG_BYTES, YAML_SUFFIXES, printable, read_mapping
 from kvplan.frozen import dataclass
 
 CONFIG = "config.json"
@@ -48,6 +52,36 @@ def locate(path: Path, name: str) -> LocalFiles:
         quantization = _beside(config.parent, QUANTIZATION, os.path.join(folder, QUANTIZATION))
         index = _beside(config.parent, INDEX, os.path.join(folder, INDEX))
     return LocalFiles(config=config, shown=printable(shown), quantization=quantization, index=index)
+
+
+def index_fault(index: Path) -> str:
+    """Why the size of the weights in an index can't be used: `FILE is not readable (why)`.
+
+    Empty where it names none, which published ones do.
+    """
+    try:
+        # To hold all of a larger one would take 15 times its size.
+        large = index.stat().st_size > MAX_CONFIG_BYTES
+        why = (
+            "no total_size is found in it"
+            if large
+            else _no_total(read_mapping(index, shown=INDEX, problems=[]))
+        )
+    except OSError as error:
+        why = error.strerror or "it can't be opened"
+    except InputError as error:
+        why = error.problems[0].what
+    return f"{INDEX} is not readable ({why})" if why else ""
+
+
+def _no_total(index: Mapping[str, Any]) -> str:
+    metadata = index.get("metadata")
+    if metadata is not None and not isinstance(metadata, Mapping):
+        return f"metadata is {quoted(metadata)}"
+    total = None if metadata is None else metadata.get("total_size")
+    if total is None or (isinstance(total, (int, float)) and not isinstance(total, bool) and 0 < total < inf):
+        return ""
+    return f"metadata.total_size is {quoted(total)}"
 
 
 def id_of(config: Path) -> str:

@@ -299,25 +299,6 @@ _CT = {
     "config_groups": {
         "g": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int", "group_size": 32}}
     },
-
-
-NO_SIZES: tuple[Any, ...] = ("x", "128", -1, 0.5, True, {}, ["x"], float("nan"), float("inf"), 10**30)
-TOWER = {"depth": 2, "embed_dim": 16, "mlp_ratio": 4, "patch_size": 14, "spatial_merge_size": 2}
-VISION = {
-    **DENSE,
-    "architectures": ["Qwen2VLForConditionalGeneration"],
-    "model_type": "qwen2_vl",
-    "vision_config": TOWER,
-}
-MAMBA = {
-    "architectures": ["FalconMambaForCausalLM"],
-    "model_type": "falcon_mamba",
-    "hidden_size": 64,
-    "num_hidden_layers": 2,
-    "intermediate_size": 128,
-    "state_size": 16,
-    "conv_kernel": 4,
-    "vocab_size": 1000,
 }
 
 
@@ -343,6 +324,27 @@ def test_what_must_not_be_cut_is_known_of_feed_forward_parts(
     assert (tensors.width, tensors.block_rows, tensors.block_columns) == found
 
 
+NO_SIZES: tuple[Any, ...] = ("x", "128", -1, 0.5, True, {}, ["x"], float("nan"), float("inf"), 10**30)
+TOWER = {"depth": 2, "embed_dim": 16, "mlp_ratio": 4, "patch_size": 14, "spatial_merge_size": 2}
+VISION = {
+    **DENSE,
+    "architectures": ["Qwen2VLForConditionalGeneration"],
+    "model_type": "qwen2_vl",
+    "vision_config": TOWER,
+}
+MAMBA = {
+    "architectures": ["FalconMambaForCausalLM"],
+    "model_type": "falcon_mamba",
+    "hidden_size": 64,
+    "num_hidden_layers": 2,
+    "intermediate_size": 128,
+    "state_size": 16,
+    "conv_kernel": 4,
+    "vocab_size": 1000,
+}
+
+
+@pytest.mark.parametrize(
     "config",
     [
         *({**DENSE, "intermediate_size": value} for value in NO_SIZES),
