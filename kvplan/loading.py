@@ -63,14 +63,16 @@ def read(document: Document, problems: list[Problem]) -> Architecture:
 
 
 def _weighed(model: Architecture, total: int) -> Architecture:
-    """The model with the size of its checkpoint, unless its config makes that impossible."""
+    """The model with the size of its checkpoint; with neither size where its config has quite another."""
     estimate = model.parameters.stored_bytes if model.parameters is not None else 0
     far = estimate and max(total, estimate) > _MOST_APART * min(total, estimate)
     if not far and total <= _LARGEST_CHECKPOINT:
         return replace(model, weights_bytes=total)
     says = format_bytes_decimal(total) if total <= _LARGEST_CHECKPOINT else _BEYOND
     beside = f" and the sizes in its config {format_bytes_decimal(estimate)}" if estimate else ""
-    return _told(model, f"the metadata of the checkpoint says {says}{beside}")
+    # Which of the two is wrong can't be told: an estimate misses what it has no key for.
+    bare = replace(model, parameters=None)
+    return _told(bare, f"the metadata of the checkpoint says {says}{beside}")
 
 
 def _told(model: Architecture, fault: str) -> Architecture:
