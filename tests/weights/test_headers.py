@@ -165,8 +165,9 @@ def test_a_size_far_from_what_the_config_makes_is_not_believed(
     tmp_path: Path, total: int, says: str | None
 ) -> None:
     (tmp_path / INDEX).write_text(json.dumps({"metadata": {"total_size": total}}))
-    line = f"weights: the metadata of the checkpoint says {says} and the sizes in its config 453.25 kB, so their size"
-    assert told(tmp_path, CONFIG) == ((total, []) if says is None else (None, [f"{line} is not known"]))
+    both = f"the metadata of the checkpoint says {says} and the sizes in its config 453.25 kB"
+    line = f"weights: {both}, so their size is not known"
+    assert told(tmp_path, CONFIG) == ((total, []) if says is None else (None, [line]))
 
 
 def test_a_size_that_no_checkpoint_has_is_not_believed_without_an_estimate_either(tmp_path: Path) -> None:
