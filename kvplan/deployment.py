@@ -123,7 +123,8 @@ class Deployment:
             )
         copies = self.ep_num_redundant_experts
         if isinstance(copies, bool) or not isinstance(copies, int) or copies < 0:
-            problems += bad_option("ep_num_redundant_experts", f"{copies!r} is not a whole number").problems
+            what = f"{copies!r} is not a whole number of 0 or more"
+            problems += bad_option("ep_num_redundant_experts", what).problems
         if not problems and self.tp % self.ep:
             what = f"{self.ep} expert-parallel ranks do not divide --tp {self.tp}"
             problems += bad_option("ep", what).problems

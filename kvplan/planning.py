@@ -122,7 +122,7 @@ def _context(settings: Settings) -> int:
     if asked is not None:
         return asked
     longest = settings.model.architecture.context_length or UNNAMED_CONTEXT
-    return min(DEFAULT_CONTEXT, longest)
+    return min(DEFAULT_CONTEXT, longest, settings.deployment.context_length or longest)
 
 
 def _resolved(settings: Settings) -> Resolved:

@@ -58,15 +58,13 @@ def _rocm(settings: Settings) -> Iterator[str]:
 
 
 def _more_than_there_is(settings: Settings) -> Iterator[str]:
-    """A budget above the memory of a GPU that is named: of another GPU, or in another unit."""
+    """Free memory above that of the GPU that is named: of another GPU, or in another unit."""
     asked, memory = settings.deployment, settings.gpu.memory_bytes
     if asked.gpu_memory is None and (asked.gpu is None or find(asked.gpu) is None):
         return
     free = asked.pre_model_load_gib
     if free is not None and free * GIB > memory:
         yield f"{free:g} GiB free are more than the {format_gib(memory)} of one {settings.gpu.name.upper()}"
-    if (asked.available_bytes or 0) > memory:
-        yield f"the budget is more than the {format_gib(memory)} of one {settings.gpu.name.upper()}"
 
 
 def warnings(

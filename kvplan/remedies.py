@@ -14,7 +14,7 @@ from kvplan.deployment import Deployment
 from kvplan.errors import option_flag
 from kvplan.hardware import GPUS, gpu_by_name
 from kvplan.records import Plan
-from kvplan.search import attempt, layouts, no_worse, requests, start, varied
+from kvplan.search import attempt, layouts, no_worse, ranks, requests, start, varied
 from kvplan.units import format_gib
 
 # Shares that --mem-fraction-static is raised to: above the most nothing is left for activations.
@@ -192,8 +192,9 @@ def _fewer_requests(model: Architecture, asked: Deployment) -> Iterator[Change]:
 def _enough_running(model: Architecture, asked: Deployment) -> Iterator[Change]:
     """A cap on running requests that lets all of them run."""
     wanted = asked.concurrency or 1
-    changed = varied(asked, max_running_requests=wanted)
-    if changed is not None and (asked.max_running_requests or 0) < wanted:
+    made, changed = attempt(model, asked), varied(asked, max_running_requests=wanted)
+    held = None if made is None else made.capacity.max_running_requests
+    if held is not None and held * ranks(asked) < wanted and changed is not None:
         yield Change(
             flag=f"--max-running-requests {wanted}",
             why=lambda before, after: "more may run at once",

@@ -13,7 +13,7 @@ from kvplan.deployment import Deployment
 from kvplan.errors import KvplanError
 from kvplan.hardware import gpu_by_name
 from kvplan.planning import plan
-from kvplan.pools.concurrency import MAX_RUNNING_REQUESTS
+from kvplan.pools.concurrency import MAX_RUNNING_REQUESTS, STATE_SLOTS
 from kvplan.records import Plan
 from kvplan.sglang.model import head_shape
 from kvplan.sglang.rules import rules_for
@@ -86,7 +86,7 @@ def start(model: Architecture, asked: Deployment) -> Plan | None:
 
 
 def no_worse(after: Plan | None, stops: Sequence[str]) -> TypeGuard[Plan]:
-    """Whether there is a plan, and it has no reason not to start but those of another one."""
+    """Whether there is a plan, and its reasons not to start are among those of another one, word for word."""
     return after is not None and set(after.stops) <= set(stops)
 
 
@@ -114,11 +114,11 @@ def tokens(made: Plan) -> int:
 
 
 def missing_bytes(made: Plan) -> int:
-    """Bytes per GPU that all asked requests would take above what there is; 0 where memory does not bind.
+    """Bytes per GPU that all asked requests would take above what there is; 0 where no tokens bind.
 
     By the architecture's own costs, so about what the engine would need.
     """
-    if made.capacity.limited_by == MAX_RUNNING_REQUESTS:
+    if made.capacity.limited_by in (MAX_RUNNING_REQUESTS, STATE_SLOTS):
         return 0
     wanted = ceil_div(made.deployment.concurrency or 1, ranks(made.deployment))
     there = made.capacity.available_bytes or (made.budget and made.budget.available_bytes) or 0

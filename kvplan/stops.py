@@ -79,15 +79,18 @@ def _uneven_states(settings: Settings) -> Iterator[str]:
     states = (layer for layer, _ in settings.model.groups if isinstance(layer, Recurrent))
     for heads in sorted({heads for layer in states for heads in _state_heads(layer)}):
         if heads % tp:
-            yield _uneven(f"{heads} heads of recurrent layers don't divide by {tp} GPUs")
+            yield _uneven(f"{heads} heads or groups of recurrent layers don't divide by {tp} GPUs")
 
 
 def _state_heads(layer: Recurrent) -> tuple[int, ...]:
     match layer:
         case GatedDeltaNet():
             return layer.k_heads, layer.v_heads
-        case KimiDeltaAttention() | Mamba2() | LightningAttention():
+        case KimiDeltaAttention() | LightningAttention():
             return (layer.heads,)
+        case Mamba2():
+            # One group is copied to each GPU (layers/attention/mamba/mamba.py); heads are checked before.
+            return () if layer.groups == 1 else (layer.groups,)
         case _:
             return ()
 
@@ -103,10 +106,11 @@ def _uneven_experts(settings: Settings) -> Iterator[str]:
     found, asked = settings.model.architecture.parameters, settings.deployment
     if found is None or found.experts is None:
         return
-    held, ep = found.routed_experts, asked.expert_parallel
-    if held is not None and (held + asked.ep_num_redundant_experts) % ep:
-        hint = "--ep-num-redundant-experts" if asked.exchanges_experts else "a smaller --ep-size"
-        yield f"SGLang does not start: {held} experts don't divide by {ep} GPUs ({hint}, or another --tp)"
+    held, ep, copies = found.routed_experts, asked.expert_parallel, split_of(settings).redundant_experts
+    if held is not None and (held + copies) % ep:
+        hint = "--ep-num-redundant-experts" if copies or asked.exchanges_experts else "a smaller --ep-size"
+        what = f"{held} experts and {copies} copies" if copies else f"{held} experts"
+        yield f"SGLang does not start: {what} don't divide by {ep} GPUs ({hint}, or another --tp)"
     # On ROCm its kernels pad what they get of experts.
     if settings.gpu.is_rocm or _keeps_blocks(found.experts, asked.tp // ep):
         return

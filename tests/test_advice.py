@@ -116,3 +116,9 @@ def test_more_tokens_help_nobody_where_states_bind() -> None:
     made = plan(model, Deployment(gpu="h100", tp=4, weights="auto", ctx=1_000))
     assert made.capacity.limited_by == "state slots"
     assert "--kv-cache-dtype fp8_e4m3" not in [one.flag for one in improvements(made)]
+
+
+def test_no_cap_is_suggested_that_is_lower_than_the_one_there_is() -> None:
+    asked = Deployment(gpu="h200", tp=8, dp=8, enable_dp_attention=True, weights="auto", ctx=32_000)
+    flags = [one.flag for one in remedies(bundled("deepseek-ai/DeepSeek-V3"), replace(asked, concurrency=60))]
+    assert "--max-running-requests 60" not in flags

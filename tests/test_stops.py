@@ -19,6 +19,7 @@ M2, QWEN, V3, PRO = (
     "deepseek-ai/DeepSeek-V3",
     "deepseek-ai/DeepSeek-V4-Pro",
 )
+NEMOTRON = "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16"
 _DP = {"enable_dp_attention": True}
 _A2A = {"moe_a2a_backend": "deepep"}
 
@@ -62,7 +63,11 @@ def stops(model: str, options: dict[str, Any]) -> tuple[str, ...]:
         # 256 experts over 72 GPUs
         (V3, {"tp": 72, "dp": 72, **_DP, **_A2A}, "256 experts don't divide by 72 GPUs (--ep-num-redund"),
         # 16 key and 64 value heads of GDN over 32 GPUs
-        ("Qwen/Qwen3.5-397B-A17B", {"tp": 32}, "16 heads of recurrent layers don't divide by 32 GPUs"),
+        (
+            "Qwen/Qwen3.5-397B-A17B",
+            {"tp": 32},
+            "16 heads or groups of recurrent layers don't divide by 32 GPUs",
+        ),
         # 28 heads by 8; 40 query heads divide by 8, but 10 KV heads don't (microsoft/phi-4)
         ("Qwen/Qwen2.5-7B-Instruct", {"tp": 8}, "28 attention heads don't divide by 8 GPUs"),
         (

@@ -143,7 +143,9 @@ def _models(rows: Sequence[Row]) -> tuple[Columns, Columns]:
 def _fit_title(rows: Sequence[Row]) -> str:
     """What the tokens and requests refer to; a budget that differs has a column of its own."""
     ranks = any(row.plan.resolved.attention_dp > 1 for row in rows)
-    return f"tokens and requests that fit {_where(rows)}{', of one attention-DP rank' if ranks else ''}"
+    replicas = any(row.plan.deployment.dp > row.plan.resolved.attention_dp for row in rows)
+    part = ", of one attention-DP rank" if ranks else ", of one replica" if replicas else ""
+    return f"tokens and requests that fit {_where(rows)}{part}"
 
 
 def _where(rows: Sequence[Row]) -> str:

@@ -11,7 +11,7 @@ from kvplan.dtypes import BITS
 from kvplan.errors import InputError, bad_option
 from kvplan.frozen import dataclass
 from kvplan.memory import Range, exactly
-from kvplan.sglang.expert_names import DENSE_WHOLE, SHARED_WHOLE
+from kvplan.sglang.expert_names import COPIES_EXPERTS, DENSE_WHOLE, SHARED_WHOLE
 from kvplan.sglang.kv_dtype import model_dtype
 from kvplan.sglang.settings import Settings
 from kvplan.weights.sharding import FLOAT32, Split, shares
@@ -109,7 +109,7 @@ def split_of(settings: Settings) -> Split:
         head_tp=settings.attention_tp if asked.enable_dp_lm_head else asked.tp,
         dense_tp=1 if asked.moe_dense_tp_size == 1 and name in DENSE_WHOLE else asked.tp,
         shared_tp=1 if asked.moe_a2a_backend in SHARED_WHOLE.get(name, ()) else asked.tp,
-        redundant_experts=asked.ep_num_redundant_experts,
+        redundant_experts=asked.ep_num_redundant_experts if name in COPIES_EXPERTS else 0,
         pp=asked.pp,
         drafts=asked.speculative_algorithm is not None and bool(settings.model.architecture.draft_layers),
         dtype=model_dtype(settings.model),

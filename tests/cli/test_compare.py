@@ -111,3 +111,8 @@ def test_settings_of_one_model_on_gpus_are_two_tables() -> None:
     assert "tokens and requests that fit on each GPU" in lines
     assert all(len(line) <= 80 for line in lines)
     assert not any("auto" in line for line in lines)
+
+
+def test_replicas_are_told_from_the_gpus_of_all() -> None:
+    lines = compare("llama-3.1-8b", "--gpu", "h200x8", "--ctx", "32k", "--dp", "2").stdout.splitlines()
+    assert "tokens and requests that fit on 8 x H200, of one replica" in lines

@@ -17,6 +17,8 @@ _DP = {"dp": 8, "enable_dp_attention": True}
 _CHUNK = {"chunked_prefill_size": 4096}
 RELEASES = ("0.5.12", "0.5.14", "0.5.15", "0.5.16", "0.5.17", "0.5.22", "0.5.23")
 # What SGLang's own argument resolution of these releases gave at TP 8, on a CPU with a pretended GPU.
+# stored bytes of shared experts in its YAML
+KIMI_K3_SHARED = 24_310_185_984
 FRACTIONS = [
     (V3, "deepep", "l40s", {}, (0.826, 0.826, 0.782, 0.782, 0.782, 0.726, 0.726)),
     (V3, "deepep", "rtx6000pro", _CHUNK, (0.895, 0.895, 0.874, 0.874, 0.874, 0.864, 0.864)),
@@ -80,6 +82,8 @@ def test_it_deals_experts_over_all_gpus() -> None:
         # 60 layers x 3 x 4096 x 1024 x 2 bytes; qwen2_moe.py names no mooncake
         ("Qwen/Qwen3.5-397B-A17B", "deepep", 60 * 3 * 4096 * 1024 * 2 * 7 // 8),
         ("Qwen/Qwen3.5-397B-A17B", "mooncake", 0),
+        # kimi_k3.py replicates them under any
+        ("moonshotai/Kimi-K3", "mooncake", KIMI_K3_SHARED * 7 // 8),
         # kimi_linear.py cuts them always
         ("moonshotai/Kimi-Linear-48B-A3B-Instruct", "deepep", 0),
     ],
@@ -106,6 +110,13 @@ def test_the_head_is_split_as_attention_where_it_is_asked_for() -> None:
     assert loaded(found, replace(asked, enable_dp_lm_head=True)) - loaded(found, asked) == (
         129_280 * 7168 * 2 * 7 // 8
     )
+
+
+def test_a_class_without_room_for_copies_drops_them() -> None:
+    """llama4.py and mixtral.py make num_local_experts alone."""
+    found = kvplan.load("mistralai/Mixtral-8x7B-v0.1", source="bundled")
+    asked = Deployment(tp=8, ep=8)
+    assert loaded(found, replace(asked, ep_num_redundant_experts=8)) == loaded(found, asked)
 
 
 def test_copies_of_experts_take_their_share() -> None:
@@ -169,7 +180,10 @@ def test_what_it_goes_with_is_planned(name: str, options: dict[str, Any]) -> Non
             {"moe_dense_tp_size": 8, "engine_version": "0.5.12"},
             "--moe-dense-tp-size: SGLang 0.5.12 takes no value but 1 (leave it out)",
         ),
-        ({"ep_num_redundant_experts": -1}, "--ep-num-redundant-experts: -1 is not a whole number"),
+        (
+            {"ep_num_redundant_experts": -1},
+            "--ep-num-redundant-experts: -1 is not a whole number of 0 or more",
+        ),
         ({"moe_dense_tp_size": 4}, "--moe-dense-tp-size: 4 GPUs are neither 1 nor all of --tp 8"),
     ],
 )

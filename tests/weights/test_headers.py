@@ -46,6 +46,7 @@ def test_a_folder_without_weights_says_nothing(tmp_path: Path) -> None:
     assert folder_fault(tmp_path) == ""
 
 
+NO_ESTIMATE = "weights: vocab_size 'x' is no size, so they are not estimated"
 NO_HEADER = "no header of safetensors, or a cut one"
 CUT = "it is cut: a tensor ends behind the file"
 
@@ -143,7 +144,10 @@ def test_a_broken_shard_is_named_where_no_index_has_the_size(tmp_path: Path) -> 
     (tmp_path / "model.safetensors").write_bytes(b"")
     line = f"weights: model.safetensors is not readable ({NO_HEADER}), so"
     assert told(tmp_path, CONFIG) == (None, [f"{line} they are estimated"])
-    assert told(tmp_path, {**CONFIG, "vocab_size": "x"}) == (None, [f"{line} their size is not known"])
+    assert told(tmp_path, {**CONFIG, "vocab_size": "x"}) == (
+        None,
+        [NO_ESTIMATE, f"{line} their size is not known"],
+    )
     (tmp_path / INDEX).write_text('{"metadata": {"total_size": 400000}}')
     assert told(tmp_path, CONFIG) == (400_000, [])
 
@@ -173,4 +177,4 @@ def test_a_size_far_from_what_the_config_makes_is_not_believed(
 def test_a_size_that_no_checkpoint_has_is_not_believed_without_an_estimate_either(tmp_path: Path) -> None:
     (tmp_path / INDEX).write_text(json.dumps({"metadata": {"total_size": 10**30}}))
     line = "weights: the metadata of the checkpoint says over 1,000 TB, so their size is not known"
-    assert told(tmp_path, {**CONFIG, "vocab_size": "x"}) == (None, [line])
+    assert told(tmp_path, {**CONFIG, "vocab_size": "x"}) == (None, [NO_ESTIMATE, line])

@@ -36,7 +36,8 @@ def read_parameters(
     sizes = Sizes(reading=reading)
     try:
         counts, formats = count(sizes, layers), quantised(sizes, len(layers), beside)
-    except NoSizeError:
+    except NoSizeError as error:
+        reading.assume(f"weights: {error}, so they are not estimated")
         return None
     if counts is None or formats is None:
         return None

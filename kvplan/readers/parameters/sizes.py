@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from kvplan.config import MAX_DIMENSION
+from kvplan.config import MAX_DIMENSION, shown
 from kvplan.frozen import dataclass
 from kvplan.readers.reading import HEAD_KEYS, HIDDEN_KEYS, Reading
 
@@ -17,6 +17,10 @@ _DEFAULTS_FILE = Path(__file__).with_name("class_defaults.json")
 
 class NoSizeError(Exception):
     """A key holds something that no size can be, so that nothing can be estimated from it."""
+
+    def __init__(self, value: object, key: str = "") -> None:
+        self.value = value
+        super().__init__(f"{key} {shown(value)} is no size".lstrip())
 
 
 @lru_cache(maxsize=1)
@@ -38,13 +42,19 @@ class Sizes:
     def whole(self, *keys: str) -> int | None:
         """A number from the first key that has one (of a list, its first entry), else the class's."""
         for key in keys:
-            value = as_size(self.reading.config.get(key))
+            value = self._named(key)
             if value is not None:
                 return value
         own = self.defaults
         if any(key in self.reading.config for key in keys):
             return None
         return next((as_size(own[key]) for key in keys if key in own), None)
+
+    def _named(self, key: str) -> int | None:
+        try:
+            return as_size(self.reading.config.get(key))
+        except NoSizeError as error:
+            raise NoSizeError(error.value, key) from None
 
     def flag(self, key: str) -> bool | None:
         """True or false, looked for in the text part, the whole config and the class's defaults."""
@@ -102,7 +112,7 @@ def as_size(value: object) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= MAX_DIMENSION:
-        raise NoSizeError
+        raise NoSizeError(value)
     if value != int(value):
-        raise NoSizeError
+        raise NoSizeError(value)
     return int(value) or None

@@ -180,7 +180,7 @@ def _bits(value: object) -> int | None:
         return None
     bits = as_size(value)
     if bits is None or bits > _MOST_BITS:
-        raise NoSizeError
+        raise NoSizeError(value, "bits")
     return bits
 
 
@@ -196,7 +196,7 @@ def _block(value: object) -> tuple[int, int] | None:
         return None
     rows, columns = map(as_size, value) if isinstance(value, list) and len(value) == 2 else (None, None)
     if rows is None or columns is None:
-        raise NoSizeError
+        raise NoSizeError(value, "block size")
     return rows, columns
 
 

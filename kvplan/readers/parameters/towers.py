@@ -122,7 +122,7 @@ def _inner(part: Mapping[str, Any], defaults: Mapping[str, Any], width: int) -> 
     ratio = part.get("mlp_ratio", defaults.get("mlp_ratio"))
     if ratio is not None:
         if isinstance(ratio, bool) or not isinstance(ratio, (int, float)) or not 0 < ratio < _MOST_RATIO:
-            raise NoSizeError
+            raise NoSizeError(ratio, "mlp_ratio")
         return int(ratio * width)
     return _first(part, defaults, _INNER) or _USUAL_FACTOR * width
 
