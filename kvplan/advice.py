@@ -12,7 +12,7 @@ from kvplan.frozen import dataclass
 from kvplan.layers import LatentAttention
 from kvplan.pools.concurrency import KV_TOKENS
 from kvplan.records import Plan
-from kvplan.search import attempt, no_worse, requests, start, tokens, varied
+from kvplan.search import attempt, no_worse, requests, start, tokens, varied, worth
 from kvplan.sglang.model import head_shape
 
 # Ratios that are tried: two significant digits are enough for a flag.
@@ -40,7 +40,7 @@ def improvements(made: Plan) -> tuple[Advice, ...]:
     model = made.architecture
     if made.capacity.requests_at_context is None:
         return ()
-    found = list(starts(made))
+    found = list(_starts(made))
     for change in _changes(made):
         after = attempt(model, change.asked)
         if no_worse(after, made.stops) and _helps(change, made, after):
@@ -48,7 +48,7 @@ def improvements(made: Plan) -> tuple[Advice, ...]:
     return tuple(found)
 
 
-def starts(made: Plan) -> Iterator[Advice]:
+def _starts(made: Plan) -> Iterator[Advice]:
     """What lets a plan start that does not: experts dealt whole over GPUs."""
     after = start(made.architecture, made.deployment) if made.stops else None
     if after is not None:
@@ -65,10 +65,6 @@ def _helps(change: Change, before: Plan, after: Plan) -> bool:
     if before.capacity.limited_by not in (None, KV_TOKENS):
         return False  # more tokens are of no use where something else binds
     return tokens(after) * 100 >= tokens(before) * _NOTABLE_PERCENT
-
-
-def _worth(made: Plan) -> tuple[int, int]:
-    return requests(made), tokens(made)
 
 
 def advice_of(change: Change, before: Plan, after: Plan) -> Advice:
@@ -109,8 +105,8 @@ def _balanced(made: Plan, name: str, why: str) -> Iterator[Change]:
     for ratio in _ratios(most=1.0 if name.startswith("swa") else None):
         asked = varied(made.deployment, **{name: ratio})
         tried = None if asked is None else attempt(made.architecture, asked)
-        if tried is not None and (best is None or _worth(tried) > best[0]):
-            best = (_worth(tried), ratio, asked)
+        if tried is not None and (best is None or worth(tried) > best[0]):
+            best = (worth(tried), ratio, asked)
     if best is not None and best[2] is not None:
         flag = f"--{name.replace('_', '-')} {best[1]:g}"
         yield Change(flag=flag, why=lambda before, after: why, asked=best[2], moves_memory=True)
@@ -132,7 +128,7 @@ def _attention_dp(made: Plan) -> Iterator[Change]:
         changed = varied(asked, dp=dp, enable_dp_attention=True)
         after = None if changed is None else attempt(made.architecture, changed)
         if no_worse(after, made.stops) and changed is not None:
-            tried.append((_worth(after), dp, changed))
+            tried.append((worth(after), dp, changed))
     if tried:
         _, dp, changed = max(tried, key=lambda each: each[0])
         yield Change(

@@ -12,7 +12,7 @@ from kvplan.hardware import gpu_by_name
 from kvplan.planning import plan
 from kvplan.pools.concurrency import MAX_RUNNING_REQUESTS, STATE_SLOTS
 from kvplan.records import Plan
-from kvplan.search import attempt, choice, layouts, missing_bytes, no_worse, requests, start, tokens, varied
+from kvplan.search import attempt, choice, layouts, missing_bytes, no_worse, requests, start, varied, worth
 
 # GPUs of a first answer: what clouds rent, from small to large, one of each size and generation.
 COMMON_GPUS = ("l40s", "a100", "h100", "h200", "b200", "b300", "rtx6000pro")
@@ -72,7 +72,7 @@ def search(
             continue
         if requests(made) < wanted:
             made = _eased(model, made, wanted)
-        if best is None or _worth(made) > _worth(best):
+        if best is None or worth(made) > worth(best):
             best = made
         if requests(made) >= wanted:
             row = choice(made, wanted=wanted)
@@ -96,10 +96,6 @@ def _eased(model: Architecture, made: Plan, wanted: int) -> Plan:
         if no_worse(after, made.stops) and requests(after) >= wanted:
             return after
     return made
-
-
-def _worth(made: Plan) -> tuple[int, int]:
-    return requests(made), tokens(made)
 
 
 def _cost(row: Choice) -> tuple[int, int, int, float]:

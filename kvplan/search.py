@@ -15,7 +15,7 @@ from kvplan.hardware import gpu_by_name
 from kvplan.planning import plan
 from kvplan.pools.concurrency import MAX_RUNNING_REQUESTS, STATE_SLOTS
 from kvplan.records import Plan
-from kvplan.sglang.model import head_shape
+from kvplan.sglang.model import uneven_kv_heads
 from kvplan.sglang.rules import rules_for
 from kvplan.units import ceil_div
 
@@ -113,6 +113,11 @@ def tokens(made: Plan) -> int:
     return (made.capacity.max_total_num_tokens or 0) * ranks(made.deployment)
 
 
+def worth(made: Plan) -> tuple[int, int]:
+    """What plans are ranked by: requests, then tokens."""
+    return requests(made), tokens(made)
+
+
 def missing_bytes(made: Plan) -> int:
     """Bytes per GPU that all asked requests would take above what there is; 0 where no tokens bind.
 
@@ -150,9 +155,7 @@ def layouts(model: Architecture, asked: Deployment, gpus: int) -> Iterator[Deplo
 
 def _divide(model: Architecture, tp: int) -> bool:
     """Whether query heads divide by so many GPUs, and KV heads do or can be copied to them evenly."""
-    shapes = [shape for layer, _ in model.groups if (shape := head_shape(layer)) is not None]
-    even = all(shape.kv_heads % tp == 0 or tp % shape.kv_heads == 0 for shape in shapes)
-    return (model.attention_heads or 0) % tp == 0 and even
+    return (model.attention_heads or 0) % tp == 0 and not uneven_kv_heads(model.groups, tp)
 
 
 def choice(made: Plan, *, wanted: int | None = None) -> Choice:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kvplan.architecture import state_of
 from kvplan.layers import GatedDeltaNet, KimiDeltaAttention, LightningAttention, Mamba2, Recurrent
 from kvplan.sglang.expert_names import DENSE_WHOLE, SHARED_APART, SHARED_WHOLE
-from kvplan.sglang.model import head_shape
+from kvplan.sglang.model import uneven_kv_heads
 from kvplan.sglang.settings import Settings
 from kvplan.sglang.speculation import DSPARK
 from kvplan.units import ceil_to_page
@@ -66,23 +67,19 @@ def _uneven_heads(settings: Settings) -> Iterator[str]:
     if heads is not None and heads % tp:
         yield _uneven(f"{heads} attention heads don't divide by {tp} GPUs")
         return
-    shapes = (head_shape(layer) for layer, _ in settings.model.groups)
-    for kv_heads in sorted({shape.kv_heads for shape in shapes if shape is not None}):
-        if kv_heads % tp and tp % kv_heads:
-            yield _uneven(
-                f"{kv_heads} KV heads can be neither divided by {tp} GPUs nor copied to them evenly"
-            )
+    for kv_heads in uneven_kv_heads(settings.model.groups, tp):
+        yield _uneven(f"{kv_heads} KV heads can be neither divided by {tp} GPUs nor copied to them evenly")
 
 
 def _uneven_states(settings: Settings) -> Iterator[str]:
     tp = settings.attention_tp
-    states = (layer for layer, _ in settings.model.groups if isinstance(layer, Recurrent))
-    for heads in sorted({heads for layer in states for heads in _state_heads(layer)}):
+    states = (state_of(layer) for layer, _ in settings.model.groups)
+    for heads in sorted({heads for state in states for heads in _state_heads(state)}):
         if heads % tp:
             yield _uneven(f"{heads} heads or groups of recurrent layers don't divide by {tp} GPUs")
 
 
-def _state_heads(layer: Recurrent) -> tuple[int, ...]:
+def _state_heads(layer: Recurrent | None) -> tuple[int, ...]:
     match layer:
         case GatedDeltaNet():
             return layer.k_heads, layer.v_heads

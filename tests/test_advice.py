@@ -118,7 +118,19 @@ def test_more_tokens_help_nobody_where_states_bind() -> None:
     assert "--kv-cache-dtype fp8_e4m3" not in [one.flag for one in improvements(made)]
 
 
-def test_no_cap_is_suggested_that_is_lower_than_the_one_there_is() -> None:
-    asked = Deployment(gpu="h200", tp=8, dp=8, enable_dp_attention=True, weights="auto", ctx=32_000)
-    flags = [one.flag for one in remedies(bundled("deepseek-ai/DeepSeek-V3"), replace(asked, concurrency=60))]
-    assert "--max-running-requests 60" not in flags
+def test_no_cap_is_suggested_that_is_lower_than_what_is_asked_for_needs() -> None:
+    """Nothing fits before a smaller cap: 192 is the largest that is tried, and 16 would only serve worse."""
+    asked = Deployment(
+        gpu="h200",
+        tp=8,
+        dp=8,
+        enable_dp_attention=True,
+        moe_a2a_backend="deepep",
+        ep_num_redundant_experts=32,
+        weights="auto",
+        ctx=32_000,
+        concurrency=16,
+    )
+    flags = [one.flag for one in remedies(bundled("deepseek-ai/DeepSeek-V3"), asked)]
+    assert "--max-running-requests 192" in flags
+    assert "--max-running-requests 16" not in flags

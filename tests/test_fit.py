@@ -14,6 +14,7 @@ from kvplan.choices import Choice
 from kvplan.deployment import Deployment
 from kvplan.errors import DoesNotFitError, InputError
 from kvplan.fit import COMMON_GPUS, common, named_gpus, search
+from kvplan.planning import plan
 from kvplan.search import SERVER_FLAGS, launch_line, layouts
 from tests.cli.console import run
 
@@ -129,12 +130,8 @@ def test_layouts_that_do_not_load_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        # 4 x 100,000 x 131,072 bytes (32 layers x 8 heads x 2 x 128 x 2 bytes) less 23,303,519,667 there are
-        (
-            LLAMA,
-            {"gpus": ("l40s",), "most": 1},
-            "1 x l40s (TP1) hold 1 of 4 requests of 100,000 tokens; about 29,125,280,333 bytes per GPU",
-        ),
+        # a request takes 12.2 GiB (100,000 x 32 layers x 8 heads x 2 x 128 x 2 bytes), weights 15 of 45 GiB
+        (LLAMA, {"gpus": ("l40s",), "most": 1}, "1 x l40s (TP1) hold 1 of 4 requests of 100,000 tokens"),
         # of layouts that hold none, the one with most tokens
         (
             LLAMA,
@@ -163,7 +160,7 @@ def test_layouts_that_do_not_load_are_left_out() -> None:
         (
             "Qwen/Qwen2.5-7B-Instruct",
             {"gpus": ("h100",), "most": 8, "ctx": 32_000, "concurrency": 600},
-            "8 x h100 (TP4 PP2) hold 290 of 600 requests of 32,000 tokens",
+            "nothing fits on up to 8 GPUs of h100: 8 x h100 (TP4 PP2) hold ",
         ),
     ],
 )
@@ -214,6 +211,17 @@ def test_stages_apply_where_kv_heads_do_not_divide() -> None:
     """phi-4 has 40 query heads, which divide by 8, and 10 KV heads, which do by 2 at most."""
     laid = [(one.tp, one.pp) for one in layouts(model("microsoft/phi-4"), Deployment(), 8)]
     assert laid[-1] == (2, 4)
+
+
+def test_what_is_missing_is_all_requests_less_what_there_is() -> None:
+    """4 requests of 100,000 x 131,072 bytes beside the weights of one L40S."""
+    asked = Deployment(gpu="l40s", weights="auto", ctx=100_000, concurrency=4)
+    budget = plan(model(), asked).budget
+    assert budget is not None
+    assert budget.available_bytes is not None
+    with pytest.raises(DoesNotFitError) as caught:
+        found(gpus=("l40s",), most=1)
+    assert caught.value.shortfall_bytes == 4 * 13_107_200_000 - budget.available_bytes
 
 
 def test_a_launch_line_has_every_option_that_differs_from_the_default() -> None:

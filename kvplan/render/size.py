@@ -168,9 +168,14 @@ def _answers(plan: Plan) -> tuple[Remark, ...]:
     if between:
         answers += (Remark(tag="estimate", text=between),)
     if capacity.requests_at_context is not None:
-        result = _result(plan, capacity.requests_at_context)
+        result = _result(plan, capacity.requests_at_context) + _unsure(plan)
         answers += (Remark(tag="RESULT", text=result, strong=True),)
     return (*answers, *floor(plan), *tries(plan.advice))
+
+
+def _unsure(plan: Plan) -> str:
+    """What an answer is worth where the server may not start at all."""
+    return "; see the warning: such a server may not start" if plan.stops else ""
 
 
 def _result(plan: Plan, count: int) -> str:

@@ -98,6 +98,13 @@ def head_shape(layer: Layer) -> HeadShape | None:
     return layer if isinstance(layer, HeadShape) else None
 
 
+def uneven_kv_heads(groups: Groups, tp: int) -> tuple[int, ...]:
+    """Numbers of KV heads that `tp` GPUs can neither divide nor hold as even copies."""
+    shapes = (head_shape(layer) for layer, _ in groups)
+    heads = sorted({shape.kv_heads for shape in shapes if shape is not None})
+    return tuple(number for number in heads if number % tp and tp % number)
+
+
 def _has_index(layer: Layer) -> bool:
     return isinstance(layer, LatentAttention) and layer.index_topk > 0
 

@@ -285,3 +285,10 @@ def test_weights_without_a_gpu_are_tried_on_common_ones() -> None:
     assert result.exit_code == 0
     assert "on common GPUs, the fewest that hold one request of 100,000 tokens" in result.stdout
     assert "(given, 700.00" in result.stdout
+
+
+def test_an_answer_says_where_the_server_may_not_start() -> None:
+    result = run("size", "minimax-m2", "--gpu", "h100x8", "--ctx", "32k", "--format", "markdown")
+    assert "; see the warning: such a server may not start" in result.stdout
+    dealt = run("size", "minimax-m2", "--gpu", "h100x8", "--ep", "2", "--ctx", "32k", "--format", "markdown")
+    assert "may not start" not in dealt.stdout
